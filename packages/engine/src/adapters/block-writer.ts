@@ -1,0 +1,218 @@
+import { isRecord, type JsonObject } from '../data/json.js';
+import type { FilePart, ImagePart, InvalidCall, ProviderState, SourcePart, ToolCall } from '../data/parts.js';
+import type { AdapterEvent, FinishReason, MessageEnd, MessageStart, Warning } from '../events/events.js';
+
+interface OpenCall {
+  index: number;
+  id: string;
+  name: string;
+  raw: string;
+  /** Arguments that came before the name; the start event waits for it. */
+  announced: boolean;
+  done: boolean;
+  providerState?: ProviderState;
+}
+
+/**
+ * Turns what an adapter reads from the wire into well-formed block events, so that adapters only say what arrived. A push parser: call the
+ * verbs, then `take()` the events. It numbers blocks, closes one when another kind begins, gives calls distinct ids, waits for late names,
+ * parses arguments, and marks calls that were cut off.
+ *
+ * ```ts
+ * const blocks = new BlockWriter();
+ * blocks.start({ model: 'm' });
+ * blocks.text('Hel');
+ * blocks.text('lo');
+ * blocks.end({ finishReason: 'stop', usage: {} });
+ * yield* blocks.take();
+ * ```
+ */
+export class BlockWriter {
+  #events: AdapterEvent[] = [];
+  #started = false;
+  #ended = false;
+  #next = 0;
+  #open: { type: 'text' | 'reasoning'; index: number; text: string; providerState?: ProviderState } | undefined;
+  readonly #calls = new Map<string | number, OpenCall>();
+  readonly #ids = new Set<string>();
+
+  /** The events since the last call. */
+  take(): AdapterEvent[] {
+    const events = this.#events;
+    this.#events = [];
+    return events;
+  }
+
+  /** True once a block has begun: from here on something was shown. */
+  get hasContent(): boolean {
+    return this.#next > 0;
+  }
+
+  /** True once a tool call has begun. */
+  get hasCalls(): boolean {
+    return this.#calls.size > 0;
+  }
+
+  /** Opens the message; later calls do nothing, and any block opens it by itself. */
+  start(about: Omit<MessageStart, 'type'> = {}): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#events.push({ type: 'message_start', ...about });
+  }
+
+  text(delta: string): void {
+    if (delta === '') return;
+    const block = this.#block('text');
+    block.text += delta;
+    this.#events.push({ type: 'text_delta', index: block.index, delta });
+  }
+
+  /** Adds reasoning text, and state to be sent back with its block. An empty delta with state makes a block of its own (redacted thinking). */
+  reasoning(delta: string, providerState?: ProviderState): void {
+    if (delta === '' && providerState === undefined) return;
+    const block = this.#block('reasoning');
+    block.text += delta;
+    if (providerState) block.providerState = mergeState(block.providerState, providerState);
+    if (delta !== '') this.#events.push({ type: 'reasoning_delta', index: block.index, delta });
+  }
+
+  /** Ends the open text or reasoning block, so that the next delta begins another. */
+  endBlock(providerState?: ProviderState): void {
+    const block = this.#open;
+    if (!block) return;
+    this.#open = undefined;
+    const state = providerState ? mergeState(block.providerState, providerState) : block.providerState;
+    this.#events.push({
+      type: block.type === 'text' ? 'text_end' : 'reasoning_end',
+      index: block.index,
+      text: block.text,
+      ...(state === undefined ? {} : { providerState: state }),
+    });
+  }
+
+  source(source: SourcePart): void {
+    this.#begin();
+    this.#events.push({ type: 'source', index: this.#next++, source });
+  }
+
+  file(file: FilePart | ImagePart): void {
+    this.#begin();
+    this.#events.push({ type: 'file', index: this.#next++, file });
+  }
+
+  warn(warning: Warning): void {
+    this.#events.push({ type: 'warning', warning });
+  }
+
+  /**
+   * Something about the call with this key (the provider's index or id): a first mention opens it; id and name may come late or again;
+   * `args` is a further piece of the arguments' JSON text. An argument object that comes whole is passed as its JSON text.
+   */
+  toolCall(key: string | number, piece: { id?: string; name?: string; args?: string; providerState?: ProviderState }): void {
+    const call = this.#calls.get(key) ?? this.#openCall(key);
+    if (call.done) return;
+    if (!call.announced) {
+      if (piece.id) call.id = piece.id;
+      if (piece.name) call.name = piece.name;
+    }
+    if (piece.providerState) call.providerState = mergeState(call.providerState, piece.providerState);
+    const args = piece.args ?? '';
+    call.raw += args;
+    if (!call.announced) {
+      if (call.name !== '') this.#announce(call);
+    } else if (args !== '') {
+      this.#events.push({ type: 'tool_call_delta', index: call.index, id: call.id, delta: args });
+    }
+  }
+
+  /** The call has all its arguments. Without this, `end` closes it. */
+  endToolCall(key: string | number): void {
+    const call = this.#calls.get(key);
+    if (call) this.#finish(call, undefined);
+  }
+
+  /** Closes every block and the message. A call whose JSON is incomplete when the answer was cut is marked `truncated`. */
+  end(about: Omit<MessageEnd, 'type'>): void {
+    if (this.#ended) return;
+    this.#ended = true;
+    this.start();
+    this.endBlock();
+    for (const call of this.#calls.values()) this.#finish(call, about.finishReason);
+    this.#events.push({ type: 'message_end', ...about });
+  }
+
+  #block(type: 'text' | 'reasoning') {
+    if (this.#open?.type === type) return this.#open;
+    this.#begin();
+    this.#open = { type, index: this.#next++, text: '' };
+    return this.#open;
+  }
+
+  #begin(): void {
+    this.start();
+    this.endBlock();
+  }
+
+  #openCall(key: string | number): OpenCall {
+    this.#begin();
+    const call: OpenCall = { index: this.#next++, id: '', name: '', raw: '', announced: false, done: false };
+    this.#calls.set(key, call);
+    return call;
+  }
+
+  #announce(call: OpenCall): void {
+    call.announced = true;
+    // Some servers give two calls one id, or none: a result must find its call.
+    let id = call.id || newCallId();
+    while (this.#ids.has(id)) id = newCallId();
+    this.#ids.add(id);
+    call.id = id;
+    this.#events.push({ type: 'tool_call_start', index: call.index, id, name: call.name });
+    if (call.raw !== '') this.#events.push({ type: 'tool_call_delta', index: call.index, id, delta: call.raw });
+  }
+
+  #finish(call: OpenCall, finishReason: FinishReason | undefined): void {
+    if (call.done) return;
+    call.done = true;
+    if (!call.announced) this.#announce(call);
+    this.#events.push({ type: 'tool_call', index: call.index, call: parseToolCall(call, finishReason) });
+  }
+}
+
+/** Reads a call's arguments. Nothing, `null` and `"null"` mean no arguments; text that is no JSON object makes the call invalid. */
+export function parseToolCall(
+  call: { readonly id: string; readonly name: string; readonly raw: string; readonly providerState?: ProviderState },
+  finishReason?: FinishReason,
+): ToolCall {
+  const { id, name, raw, providerState } = call;
+  const base = { id, name, rawArguments: raw, ...(providerState === undefined ? {} : { providerState }) };
+  const invalid = (reason: InvalidCall['reason'], message: string): ToolCall => ({ ...base, arguments: {}, invalid: { reason, message } });
+  if (name === '') return invalid('unknown_tool', 'The call names no tool.');
+  const text = raw.trim();
+  if (text === '' || text === 'null' || text === '"null"' || text === '""') {
+    return finishReason === 'length' && text !== 'null' ? invalid('truncated', CUT) : { ...base, arguments: {} };
+  }
+  try {
+    const value: unknown = JSON.parse(text);
+    if (isRecord(value)) return { ...base, arguments: value as JsonObject };
+    return invalid(
+      'invalid_json',
+      `The arguments must be a JSON object, but they are ${Array.isArray(value) ? 'an array' : typeof value}.`,
+    );
+  } catch (error) {
+    if (finishReason === 'length' || finishReason === 'content_filter') return invalid('truncated', CUT);
+    return invalid('invalid_json', `The arguments are not valid JSON: ${(error as Error).message}`);
+  }
+}
+
+const CUT = 'The answer was cut off before the arguments were complete, so the tool was not run. Call it again with shorter arguments.';
+
+function mergeState(a: ProviderState | undefined, b: ProviderState): ProviderState {
+  const merged: Record<string, JsonObject> = { ...a };
+  for (const [provider, state] of Object.entries(b)) merged[provider] = { ...merged[provider], ...state };
+  return merged;
+}
+
+function newCallId(): string {
+  return `call_${crypto.randomUUID().replaceAll('-', '').slice(0, 24)}`;
+}

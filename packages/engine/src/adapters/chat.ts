@@ -1,0 +1,59 @@
+import type { Clock } from '../clock.js';
+import type { JsonObject } from '../data/json.js';
+import type { Message } from '../data/messages.js';
+import type { AdapterEvent } from '../events/events.js';
+
+export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
+export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high';
+
+/** A tool as the model sees it. */
+export interface ToolSpec {
+  readonly name: string;
+  readonly description: string;
+  /** JSON Schema of the arguments. */
+  readonly inputSchema: JsonObject;
+}
+
+/** Settings of a model call; each is neutral, and one that a provider cannot express comes back as a warning. */
+export interface ModelSettings {
+  readonly temperature?: number;
+  readonly topP?: number;
+  readonly maxTokens?: number;
+  readonly stop?: readonly string[];
+  readonly seed?: number;
+  readonly reasoning?: ReasoningEffort;
+  /** Sent as they are, by provider name: `{ openai: { logit_bias: {…} } }`. Only the adapter of that name reads them. */
+  readonly providerOptions?: { readonly [provider: string]: JsonObject };
+}
+
+/** One model call, as plain data. */
+export interface ChatRequest extends ModelSettings {
+  /** Overrides the adapter's model. */
+  readonly model?: string;
+  readonly messages: readonly Message[];
+  readonly tools?: readonly ToolSpec[];
+  readonly toolChoice?: ToolChoice;
+}
+
+/** What a call needs beside data. */
+export interface AdapterContext {
+  /** Ends the request: the adapter must close its socket and stop within bounded time. */
+  readonly signal: AbortSignal;
+  readonly requestId: string;
+  readonly clock: Clock;
+}
+
+/**
+ * The contract of a chat model.
+ *
+ * `stream` sends one request when its iteration begins and yields events as they arrive: `message_start`, then blocks, then exactly one
+ * `message_end`. It pulls: a consumer that stops reading stops the socket. Leaving the iteration closes the request. A failure of the
+ * world is thrown as an `AdapterError` (also when the answer ends without a finish reason: `truncated`); an abort throws the signal's
+ * reason. It does not retry and keeps no timers: the engine does both. `blockWriter` does the bookkeeping of blocks.
+ */
+export interface ChatAdapter {
+  /** Short name of the protocol or vendor, such as `openai`; the key for provider options and state. */
+  readonly provider: string;
+  readonly model: string;
+  stream(request: ChatRequest, context: AdapterContext): AsyncIterable<AdapterEvent>;
+}

@@ -1,0 +1,129 @@
+import type { Json, JsonObject } from './json.js';
+
+/**
+ * What a provider needs to see again, untouched, when the message is sent back (signatures, encrypted reasoning, item ids), by provider
+ * name. Other providers ignore it.
+ */
+export type ProviderState = { readonly [provider: string]: JsonObject };
+
+export interface TextPart {
+  readonly type: 'text';
+  readonly text: string;
+  readonly providerState?: ProviderState;
+}
+
+/** An image as base64 bytes, or as a URL that is handed to the provider as it is (the engine never fetches it). */
+export interface ImagePart {
+  readonly type: 'image';
+  /** MIME type such as `image/png`. */
+  readonly mediaType: string;
+  readonly data?: string;
+  readonly url?: string;
+  readonly detail?: 'auto' | 'low' | 'high';
+}
+
+export interface AudioPart {
+  readonly type: 'audio';
+  readonly mediaType: string;
+  /** base64 */
+  readonly data: string;
+}
+
+/** A document (PDF and the like), or a file that the model made. */
+export interface FilePart {
+  readonly type: 'file';
+  readonly mediaType: string;
+  /** base64 */
+  readonly data?: string;
+  readonly url?: string;
+  readonly name?: string;
+}
+
+/** What the model thought. A redacted block has no text but must be sent back to its provider. */
+export interface ReasoningPart {
+  readonly type: 'reasoning';
+  readonly text: string;
+  readonly providerState?: ProviderState;
+}
+
+/** A place that the model's answer rests on. */
+export interface SourcePart {
+  readonly type: 'source';
+  readonly id?: string;
+  readonly url?: string;
+  readonly title?: string;
+  readonly quote?: string;
+  readonly providerState?: ProviderState;
+}
+
+/** Why a call must not be run. The model gets `message` as the call's result. */
+export interface InvalidCall {
+  readonly reason: 'truncated' | 'invalid_json' | 'invalid_arguments' | 'unknown_tool';
+  readonly message: string;
+}
+
+/** A tool call of the model. `rawArguments` is its own text; `arguments` is what that text parses to (`{}` when it does not). */
+export interface ToolCall {
+  readonly id: string;
+  readonly name: string;
+  readonly arguments: JsonObject;
+  readonly rawArguments: string;
+  readonly invalid?: InvalidCall;
+  readonly providerState?: ProviderState;
+}
+
+export interface ToolCallPart extends ToolCall {
+  readonly type: 'tool_call';
+}
+
+/** Any JSON value, as a part of a tool result. */
+export interface JsonPart {
+  readonly type: 'json';
+  readonly value: Json;
+}
+
+export type UserPart = TextPart | ImagePart | AudioPart | FilePart;
+export type AssistantPart = TextPart | ReasoningPart | ToolCallPart | SourcePart | FilePart | ImagePart;
+export type ToolResultPart = TextPart | JsonPart | ImagePart | FilePart;
+
+/** A text part. `textPart('hello')` → `{ type: 'text', text: 'hello' }` */
+export function textPart(text: string): TextPart {
+  return { type: 'text', text };
+}
+
+/** An image from bytes or base64. `imagePart(bytes, 'image/png')`; `{ url: 'https://…' }` is passed on unfetched. */
+export function imagePart(
+  source: Uint8Array | string | { readonly url: string },
+  mediaType = 'image/png',
+  detail?: ImagePart['detail'],
+): ImagePart {
+  const where = typeof source === 'object' && 'url' in source ? { url: source.url } : { data: base64(source) };
+  return { type: 'image', mediaType, ...where, ...(detail === undefined ? {} : { detail }) };
+}
+
+/** Recorded sound from bytes or base64. `audioPart(bytes, 'audio/wav')` */
+export function audioPart(source: Uint8Array | string, mediaType = 'audio/wav'): AudioPart {
+  return { type: 'audio', mediaType, data: base64(source) };
+}
+
+/** A document from bytes or base64. `filePart(bytes, 'application/pdf', 'report.pdf')` */
+export function filePart(source: Uint8Array | string | { readonly url: string }, mediaType: string, name?: string): FilePart {
+  const where = typeof source === 'object' && 'url' in source ? { url: source.url } : { data: base64(source) };
+  return { type: 'file', mediaType, ...where, ...(name === undefined ? {} : { name }) };
+}
+
+/** A reasoning part, mostly made by providers. `reasoningPart('First, …')` */
+export function reasoningPart(text: string, providerState?: ProviderState): ReasoningPart {
+  return { type: 'reasoning', text, ...(providerState === undefined ? {} : { providerState }) };
+}
+
+function base64(source: Uint8Array | string): string {
+  if (typeof source === 'string') {
+    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(source))
+      throw new TypeError('Expected base64 text or bytes; read the file and pass its Uint8Array.');
+    return source;
+  }
+  let binary = '';
+  for (let i = 0; i < source.length; i += 0x8000) binary += String.fromCharCode(...source.subarray(i, i + 0x8000));
+  return btoa(binary);
+}

@@ -1,0 +1,160 @@
+/** What went wrong at a provider, for every adapter. */
+export type AdapterReason =
+  | 'authentication_failed'
+  | 'permission_denied'
+  | 'rate_limited'
+  | 'insufficient_quota'
+  | 'invalid_request'
+  | 'model_not_found'
+  | 'context_length_exceeded'
+  | 'content_filter'
+  | 'provider_unavailable'
+  | 'network_error'
+  | 'timeout'
+  | 'malformed_response'
+  | 'truncated'
+  | 'unsupported'
+  | 'script_exhausted'
+  | 'unknown';
+export type ToolReason = 'handler_raised' | 'invalid_return' | 'not_found' | 'timeout' | 'invalid_arguments' | 'aborted' | 'denied';
+export type ValidationReason = 'invalid_message' | 'invalid_request' | 'invalid_tool' | 'invalid_output' | 'invalid_session';
+export type ConfigurationReason = 'missing_adapter' | 'missing_key' | 'missing_schema' | 'invalid_option';
+export type SessionReason = 'invalid_status' | 'unknown_call' | 'busy' | 'nothing_to_retry';
+export type StoreReason = 'conflict' | 'not_found' | 'locked' | 'corrupt' | 'io';
+
+export interface ErrorDetails {
+  readonly cause?: unknown;
+  /** The same request may work when it is sent again. */
+  readonly retryable?: boolean;
+  /** HTTP status. */
+  readonly status?: number;
+  /** Milliseconds that the provider asks us to wait. */
+  readonly retryAfterMs?: number;
+  readonly provider?: string;
+  readonly requestId?: string;
+}
+
+const MARK = Symbol.for('antiphon.error');
+
+/** The one family of errors. `reason` is for programs (a closed set per class), `message` for people: what happened and what to do. */
+export class AntiphonError extends Error {
+  override readonly name: string = 'AntiphonError';
+  readonly reason: string;
+  readonly retryable: boolean;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly provider?: string;
+  readonly requestId?: string;
+
+  constructor(reason: string, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.reason = reason;
+    this.retryable = details.retryable ?? false;
+    if (details.status !== undefined) this.status = details.status;
+    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
+    if (details.provider !== undefined) this.provider = details.provider;
+    if (details.requestId !== undefined) this.requestId = details.requestId;
+    Object.defineProperty(this, MARK, { value: true });
+  }
+
+  /** Works across two copies of this package, where `instanceof` does not. */
+  static isInstance(value: unknown): value is AntiphonError {
+    return typeof value === 'object' && value !== null && (value as Record<symbol, unknown>)[MARK] === true;
+  }
+
+  toJSON(): ErrorJson {
+    const { name, reason, message, retryable, status, retryAfterMs, provider, requestId } = this;
+    return {
+      name,
+      reason,
+      message,
+      retryable,
+      ...(status === undefined ? {} : { status }),
+      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+      ...(provider === undefined ? {} : { provider }),
+      ...(requestId === undefined ? {} : { requestId }),
+    };
+  }
+}
+
+export interface ErrorJson {
+  readonly name: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly retryable: boolean;
+  readonly status?: number;
+  readonly retryAfterMs?: number;
+  readonly provider?: string;
+  readonly requestId?: string;
+}
+
+/** A provider or the way to it failed. */
+export class AdapterError extends AntiphonError {
+  override readonly name = 'AdapterError';
+  declare readonly reason: AdapterReason;
+  constructor(reason: AdapterReason, message: string, details?: ErrorDetails) {
+    super(reason, message, details);
+  }
+}
+
+/** A tool did not give a result. `type` sets it apart from the tagged results of `ok`, `fail`, `askUser` and `halt`. */
+export class ToolError extends AntiphonError {
+  override readonly name = 'ToolError';
+  readonly type = 'error';
+  declare readonly reason: ToolReason;
+  constructor(reason: ToolReason, message: string, details?: ErrorDetails) {
+    super(reason, message, details);
+  }
+}
+
+/** One place where a value breaks its contract, as a path such as `messages[2].content`. */
+export interface Issue {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Data that does not have the shape it must have; `issues` lists every place, not only the first. */
+export class ValidationError extends AntiphonError {
+  override readonly name = 'ValidationError';
+  declare readonly reason: ValidationReason;
+  readonly issues: readonly Issue[];
+  constructor(reason: ValidationReason, message: string, issues: readonly Issue[] = [], details?: ErrorDetails) {
+    super(reason, message, details);
+    this.issues = issues;
+  }
+}
+
+/** The engine lacks what the call needs. */
+export class ConfigurationError extends AntiphonError {
+  override readonly name = 'ConfigurationError';
+  declare readonly reason: ConfigurationReason;
+  constructor(reason: ConfigurationReason, message: string, details?: ErrorDetails) {
+    super(reason, message, details);
+  }
+}
+
+export class SessionError extends AntiphonError {
+  override readonly name = 'SessionError';
+  declare readonly reason: SessionReason;
+  constructor(reason: SessionReason, message: string, details?: ErrorDetails) {
+    super(reason, message, details);
+  }
+}
+
+export class StoreError extends AntiphonError {
+  override readonly name = 'StoreError';
+  declare readonly reason: StoreReason;
+  constructor(reason: StoreReason, message: string, details?: ErrorDetails) {
+    super(reason, message, details);
+  }
+}
+
+/** The text of anything that was thrown. */
+export function describe(thrown: unknown): string {
+  if (thrown instanceof Error) return thrown.message || thrown.name;
+  try {
+    return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
+  } catch {
+    return String(thrown);
+  }
+}

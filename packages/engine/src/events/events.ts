@@ -1,0 +1,172 @@
+import type { Json, JsonObject } from '../data/json.js';
+import type { FilePart, ImagePart, ProviderState, SourcePart, ToolCall, ToolResultPart } from '../data/parts.js';
+import type { Usage } from '../data/usage.js';
+import type { ErrorJson } from '../errors.js';
+import type { Outcome } from './outcome.js';
+
+export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error' | 'other';
+
+/** Something that was asked for and not done, or done otherwise. */
+export interface Warning {
+  readonly code: 'unsupported_setting' | 'malformed_event' | 'repaired_arguments' | 'repaired_history' | 'other';
+  readonly message: string;
+  readonly setting?: string;
+}
+
+/** Blocks of a message are numbered from 0 in the order in which they began: `index` is the place of the part in the finished message. */
+export interface MessageStart {
+  readonly type: 'message_start';
+  readonly model?: string;
+  readonly responseId?: string;
+}
+export interface TextDelta {
+  readonly type: 'text_delta';
+  readonly index: number;
+  readonly delta: string;
+}
+export interface TextEnd {
+  readonly type: 'text_end';
+  readonly index: number;
+  readonly text: string;
+  readonly providerState?: ProviderState;
+}
+export interface ReasoningDelta {
+  readonly type: 'reasoning_delta';
+  readonly index: number;
+  readonly delta: string;
+}
+export interface ReasoningEnd {
+  readonly type: 'reasoning_end';
+  readonly index: number;
+  readonly text: string;
+  readonly providerState?: ProviderState;
+}
+export interface ToolCallStart {
+  readonly type: 'tool_call_start';
+  readonly index: number;
+  readonly id: string;
+  readonly name: string;
+}
+/** `delta` is a piece of the arguments' JSON text. */
+export interface ToolCallDelta {
+  readonly type: 'tool_call_delta';
+  readonly index: number;
+  readonly id: string;
+  readonly delta: string;
+}
+/** The call is complete, or known to be broken (`call.invalid`). */
+export interface ToolCallEvent {
+  readonly type: 'tool_call';
+  readonly index: number;
+  readonly call: ToolCall;
+}
+export interface SourceEvent {
+  readonly type: 'source';
+  readonly index: number;
+  readonly source: SourcePart;
+}
+export interface FileEvent {
+  readonly type: 'file';
+  readonly index: number;
+  readonly file: FilePart | ImagePart;
+}
+export interface MessageEnd {
+  readonly type: 'message_end';
+  readonly finishReason: FinishReason;
+  /** The provider's own word. */
+  readonly rawFinishReason?: string;
+  readonly usage: Usage;
+  readonly model?: string;
+  readonly responseId?: string;
+}
+export interface WarningEvent {
+  readonly type: 'warning';
+  readonly warning: Warning;
+}
+/** A provider's event as it came, when asked for. */
+export interface RawEvent {
+  readonly type: 'raw';
+  readonly value: Json;
+}
+
+/** What an adapter yields. */
+export type AdapterEvent =
+  | MessageStart
+  | TextDelta
+  | TextEnd
+  | ReasoningDelta
+  | ReasoningEnd
+  | ToolCallStart
+  | ToolCallDelta
+  | ToolCallEvent
+  | SourceEvent
+  | FileEvent
+  | MessageEnd
+  | WarningEvent
+  | RawEvent;
+
+/** A partial value of a structured answer. */
+export interface OutputDelta {
+  readonly type: 'output_delta';
+  readonly delta: string;
+  readonly value: Json;
+}
+/** Live: the handler has not begun yet. */
+export interface ToolStart {
+  readonly type: 'tool_start';
+  readonly call: ToolCall;
+}
+export interface ToolProgress {
+  readonly type: 'tool_progress';
+  readonly callId: string;
+  readonly name: string;
+  readonly value: Json;
+}
+/** The answer to a call as the model will see it. */
+export interface ToolResultEvent {
+  readonly type: 'tool_result';
+  readonly callId: string;
+  readonly name: string;
+  readonly content: string | readonly ToolResultPart[];
+  readonly isError?: boolean;
+}
+export interface ApprovalRequest {
+  readonly type: 'approval_request';
+  readonly call: ToolCall;
+}
+export interface QuestionEvent {
+  readonly type: 'question';
+  readonly callId: string;
+  readonly name: string;
+  readonly question: string;
+  readonly options?: JsonObject;
+}
+/** One model call and its tools are done. */
+export interface StepEnd {
+  readonly type: 'step_end';
+  readonly step: number;
+}
+/** The model call failed before anything was shown and is sent again after `delayMs`. */
+export interface RetryEvent {
+  readonly type: 'retry';
+  readonly attempt: number;
+  readonly delayMs: number;
+  readonly error: ErrorJson;
+}
+export interface EndEvent {
+  readonly type: 'end';
+  readonly outcome: Outcome;
+}
+
+/** The closed union of everything a stream can say. Keys may be added to a member; a new member is a breaking change. */
+export type StreamEvent =
+  | AdapterEvent
+  | OutputDelta
+  | ToolStart
+  | ToolProgress
+  | ToolResultEvent
+  | ApprovalRequest
+  | QuestionEvent
+  | StepEnd
+  | RetryEvent
+  | EndEvent;

@@ -1,0 +1,250 @@
+import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
+import { toolResult } from '../data/messages.js';
+import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
+import { addUsage, type Usage } from '../data/usage.js';
+import type { AntiphonError } from '../errors.js';
+import type { FinishReason, MessageEnd, StreamEvent, Warning } from './events.js';
+import type { InterruptReason, Outcome, OutcomeBase, Pending, Step } from './outcome.js';
+
+/** How a run ended, beside everything that arrived. */
+export type Verdict =
+  | { readonly status: 'completed'; readonly output?: unknown }
+  | { readonly status: 'interrupted'; readonly reason: InterruptReason; readonly pending: Pending }
+  | { readonly status: 'failed'; readonly error: AntiphonError };
+
+type OpenPart = { -readonly [K in keyof AssistantPart]: AssistantPart[K] } & { text?: string };
+
+/**
+ * Builds an outcome from events: `push` each, then `outcome(verdict)`. The loop itself uses it, so a streamed run and a plain one cannot
+ * differ. Linear in the number of events.
+ */
+export class RunFold {
+  readonly #requestId: string;
+  readonly #messages: Message[];
+  readonly #steps: Step[] = [];
+  readonly #warnings: Warning[] = [];
+  readonly #sources: SourcePart[] = [];
+  #usage: Usage = {};
+  #reasoning = '';
+  #step: OpenStep | undefined;
+
+  constructor(initial: { readonly messages?: readonly Message[]; readonly requestId?: string } = {}) {
+    this.#messages = [...(initial.messages ?? [])];
+    this.#requestId = initial.requestId ?? '';
+  }
+
+  push(event: StreamEvent): void {
+    switch (event.type) {
+      case 'message_start':
+        this.#closeStep();
+        this.#step = new OpenStep(event.model, event.responseId);
+        return;
+      case 'text_delta':
+        this.#openStep().append(event.index, 'text', event.delta);
+        return;
+      case 'reasoning_delta':
+        this.#reasoning += event.delta;
+        this.#openStep().append(event.index, 'reasoning', event.delta);
+        return;
+      case 'text_end':
+      case 'reasoning_end': {
+        const type = event.type === 'text_end' ? 'text' : 'reasoning';
+        this.#openStep().set(event.index, {
+          type,
+          text: event.text,
+          ...(event.providerState === undefined ? {} : { providerState: event.providerState }),
+        });
+        return;
+      }
+      case 'tool_call':
+        this.#openStep().set(event.index, { type: 'tool_call', ...event.call });
+        return;
+      case 'source':
+        this.#sources.push(event.source);
+        this.#openStep().set(event.index, event.source);
+        return;
+      case 'file':
+        this.#openStep().set(event.index, event.file);
+        return;
+      case 'message_end':
+        this.#openStep().end = event;
+        this.#usage = addUsage(this.#usage, event.usage);
+        return;
+      case 'tool_result':
+        this.#openStep().results.set(
+          event.callId,
+          toolResult(event.callId, event.content, {
+            name: event.name,
+            ...(event.isError === undefined ? {} : { isError: event.isError }),
+          }),
+        );
+        return;
+      case 'step_end':
+        this.#closeStep();
+        return;
+      case 'warning':
+        this.#warnings.push(event.warning);
+        return;
+      case 'retry':
+        // Nothing of the failed try was shown, so it leaves no step.
+        this.#step = undefined;
+        return;
+    }
+  }
+
+  /** The thread so far, with the open step as it stands. */
+  get messages(): readonly Message[] {
+    return this.#step ? [...this.#messages, ...this.#step.messages()] : this.#messages;
+  }
+
+  get usage(): Usage {
+    return this.#usage;
+  }
+
+  get steps(): readonly Step[] {
+    return this.#step?.began ? [...this.#steps, this.#step.toStep()] : this.#steps;
+  }
+
+  outcome(verdict: Verdict): Outcome {
+    const steps = this.steps;
+    const last = steps.at(-1);
+    const text = last?.message ? assistantText(last.message) : '';
+    const base: OutcomeBase = {
+      text,
+      ...(last?.message === undefined ? {} : { message: last.message }),
+      toolCalls: last?.toolCalls ?? [],
+      finishReason: verdict.status === 'failed' ? 'error' : (last?.finishReason ?? 'other'),
+      ...(last?.rawFinishReason === undefined ? {} : { rawFinishReason: last.rawFinishReason }),
+      reasoning: this.#reasoning,
+      sources: [...this.#sources],
+      usage: this.#usage,
+      warnings: [...this.#warnings],
+      messages: [...this.messages],
+      steps: [...steps],
+      ...(last?.model === undefined ? {} : { model: last.model }),
+      ...(last?.responseId === undefined ? {} : { responseId: last.responseId }),
+      requestId: this.#requestId,
+    };
+    return { ...base, ...verdict };
+  }
+
+  #openStep(): OpenStep {
+    this.#step ??= new OpenStep();
+    return this.#step;
+  }
+
+  #closeStep(): void {
+    if (!this.#step) return;
+    if (this.#step.began) this.#steps.push(this.#step.toStep());
+    this.#messages.push(...this.#step.messages());
+    this.#step = undefined;
+  }
+}
+
+/**
+ * The outcome that a list of events tells. `initial` is what the run began with. The events must hold the last one, `end`, which says how
+ * the run ended; everything else is built from the others.
+ *
+ * ```ts
+ * const events = [];
+ * for await (const event of engine.stream('Hi')) events.push(event);
+ * foldEvents(events, { messages: [user('Hi')] }); // = await engine.chat('Hi')
+ * ```
+ */
+export function foldEvents(
+  events: Iterable<StreamEvent>,
+  initial: { readonly messages?: readonly Message[]; readonly requestId?: string } = {},
+): Outcome {
+  const fold = new RunFold(initial);
+  for (const event of events) {
+    if (event.type === 'end') return fold.outcome(verdictOf(event.outcome));
+    fold.push(event);
+  }
+  throw new TypeError('These events have no `end`: fold a finished stream, or use RunFold for a partial one.');
+}
+
+/** The part of an outcome that no other event tells. */
+export function verdictOf(outcome: Outcome): Verdict {
+  switch (outcome.status) {
+    case 'completed':
+      return 'output' in outcome ? { status: 'completed', output: outcome.output } : { status: 'completed' };
+    case 'interrupted':
+      return { status: 'interrupted', reason: outcome.reason, pending: outcome.pending };
+    case 'failed':
+      return { status: 'failed', error: outcome.error };
+  }
+}
+
+/** A model call that is still being read. Blocks are kept by index, since their deltas may interleave. */
+class OpenStep {
+  readonly #parts = new Map<number, AssistantPart | OpenPart>();
+  readonly results = new Map<string, ToolMessage>();
+  end: MessageEnd | undefined;
+
+  constructor(
+    readonly model?: string,
+    readonly responseId?: string,
+  ) {}
+
+  get began(): boolean {
+    return this.#parts.size > 0 || this.end !== undefined;
+  }
+
+  append(index: number, type: 'text' | 'reasoning', delta: string): void {
+    const part = this.#parts.get(index);
+    if (part && 'text' in part) (part as { text: string }).text += delta;
+    else this.#parts.set(index, { type, text: delta });
+  }
+
+  set(index: number, part: AssistantPart): void {
+    this.#parts.set(index, part);
+  }
+
+  messages(): Message[] {
+    const message = this.message();
+    if (!message) return [];
+    // Results stand in the order of the calls, whichever finished first.
+    const results = this.calls().flatMap(call => this.results.get(call.id) ?? []);
+    return [message, ...results];
+  }
+
+  message(): AssistantMessage | undefined {
+    const parts = [...this.#parts.entries()].sort(([a], [b]) => a - b).map(([, part]) => ({ ...part }) as AssistantPart);
+    if (parts.length === 0) return undefined;
+    return { role: 'assistant', content: parts, ...(this.end ? {} : { interrupted: true }) };
+  }
+
+  calls(): ToolCall[] {
+    const calls: ToolCall[] = [];
+    for (const [, part] of [...this.#parts.entries()].sort(([a], [b]) => a - b)) {
+      if (part.type === 'tool_call') {
+        const { type: _, ...call } = part;
+        calls.push(call as ToolCall);
+      }
+    }
+    return calls;
+  }
+
+  toStep(): Step {
+    const message = this.message();
+    const model = this.end?.model ?? this.model;
+    const responseId = this.end?.responseId ?? this.responseId;
+    return {
+      ...(message === undefined ? {} : { message }),
+      toolCalls: this.calls(),
+      toolResults: this.calls().flatMap(call => this.results.get(call.id) ?? []),
+      finishReason: this.end?.finishReason ?? ('other' satisfies FinishReason),
+      ...(this.end?.rawFinishReason === undefined ? {} : { rawFinishReason: this.end.rawFinishReason }),
+      usage: this.end?.usage ?? {},
+      ...(model === undefined ? {} : { model }),
+      ...(responseId === undefined ? {} : { responseId }),
+    };
+  }
+}
+
+function assistantText(message: AssistantMessage): string {
+  if (typeof message.content === 'string') return message.content;
+  let text = '';
+  for (const part of message.content) if (part.type === 'text') text += part.text;
+  return text;
+}

@@ -1,0 +1,69 @@
+import type { ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import { type Clock, sleep } from '../clock.js';
+import { AdapterError, AntiphonError, describe } from '../errors.js';
+import type { AdapterEvent, RetryEvent } from '../events/events.js';
+
+/** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
+export interface RetryPolicy {
+  /** Further tries after the first; default 2. */
+  readonly maxRetries?: number;
+  /** Milliseconds before the first retry; default 500. */
+  readonly baseMs?: number;
+  /** The longest wait; a provider that asks for more fails the call at once. Default 60 000. */
+  readonly capMs?: number;
+}
+
+/**
+ * One model call. Retries it as long as nothing of the answer was shown; a failure after that is thrown, since a second answer would begin
+ * in the middle of the first. Whatever an adapter throws leaves as an `AntiphonError`, or as the signal's reason.
+ */
+export async function* callModel(
+  adapter: ChatAdapter,
+  request: ChatRequest,
+  context: { readonly signal: AbortSignal; readonly requestId: string; readonly clock: Clock },
+  policy: RetryPolicy | false,
+): AsyncGenerator<AdapterEvent | RetryEvent> {
+  const { signal, clock } = context;
+  const maxRetries = policy === false ? 0 : (policy.maxRetries ?? 2);
+  for (let attempt = 1; ; attempt++) {
+    let shown = false;
+    // Held back until the answer really begins, so that a retried try leaves no trace.
+    const held: AdapterEvent[] = [];
+    try {
+      for await (const event of adapter.stream(request, context)) {
+        if (!shown) {
+          held.push(event);
+          if (event.type === 'message_start' || event.type === 'warning' || event.type === 'raw') continue;
+          shown = true;
+          yield* held;
+        } else {
+          yield event;
+        }
+      }
+      if (!shown) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held nothing at all.`, { retryable: true });
+      return;
+    } catch (thrown) {
+      if (signal.aborted) throw signal.reason;
+      const error = asAntiphonError(thrown, adapter.provider);
+      const delayMs = waitBefore(error, attempt, policy || {});
+      if (shown || attempt > maxRetries || delayMs === undefined) {
+        yield* shown ? [] : held.filter(event => event.type === 'warning');
+        throw error;
+      }
+      yield { type: 'retry', attempt, delayMs, error: error.toJSON() };
+      await sleep(clock, delayMs, signal);
+    }
+  }
+}
+
+function waitBefore(error: AntiphonError, attempt: number, { baseMs = 500, capMs = 60_000 }: RetryPolicy): number | undefined {
+  if (!error.retryable) return undefined;
+  if (error.retryAfterMs !== undefined) return error.retryAfterMs <= capMs ? error.retryAfterMs : undefined;
+  const full = Math.min(capMs, baseMs * 2 ** (attempt - 1));
+  return full / 2 + (Math.random() * full) / 2;
+}
+
+function asAntiphonError(thrown: unknown, provider: string): AntiphonError {
+  if (AntiphonError.isInstance(thrown)) return thrown;
+  return new AdapterError('unknown', `${provider}: ${describe(thrown)}`, { cause: thrown, provider });
+}

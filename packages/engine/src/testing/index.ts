@@ -1,0 +1,2 @@
+export * from './scripted.js';
+export * from './virtual-clock.js';

@@ -1,0 +1,34 @@
+import type { Json } from '../data/json.js';
+import { isRecord } from '../data/json.js';
+import type { ToolResultPart } from '../data/parts.js';
+import { describe } from '../errors.js';
+
+export type EncodedResult = string | readonly ToolResultPart[];
+
+/** Turns a tool's value into what the model reads. Takes the engine's place as `encodeResult`. */
+export type ResultEncoder = (value: unknown) => EncodedResult;
+
+/** Text stays text, an image or file part (or a list with one) stays parts, everything else becomes JSON. */
+export function encodeResult(value: unknown): EncodedResult {
+  if (typeof value === 'string') return value;
+  if (isMedia(value)) return [value as ToolResultPart];
+  if (Array.isArray(value) && value.some(isMedia) && value.every(isPart)) return value as ToolResultPart[];
+  return JSON.stringify(value) ?? 'null';
+}
+
+/** The text of a reported failure. */
+export function encodeFailure(reason: unknown): string {
+  return typeof reason === 'string'
+    ? reason
+    : reason instanceof Error
+      ? describe(reason)
+      : (JSON.stringify(reason as Json) ?? String(reason));
+}
+
+function isMedia(value: unknown): boolean {
+  return isRecord(value) && (value.type === 'image' || value.type === 'file') && typeof value.mediaType === 'string';
+}
+
+function isPart(value: unknown): boolean {
+  return isMedia(value) || (isRecord(value) && ((value.type === 'text' && typeof value.text === 'string') || value.type === 'json'));
+}

@@ -1,0 +1,75 @@
+import { jsonFault } from '../data/json.js';
+import { describe, type Issue, ToolError } from '../errors.js';
+import { isReservedHaltReason, isToolResult, ok, type ToolResult } from './result.js';
+import { validate } from './schema.js';
+import { checkHandler, type Tool, type ToolContext } from './tool.js';
+
+/** How a call ended: what the handler said, or why it said nothing. */
+export type ToolOutcome = ToolResult | ToolError;
+
+/** Runs one call. The engine takes another one as `executor`, for example to run tools in another process. */
+export type ToolExecutor = (tool: Tool, args: unknown, context: ToolContext) => Promise<ToolOutcome>;
+
+/**
+ * The default executor: checks the arguments, calls the handler and gives its result. Tagged results pass untouched; a plain value becomes
+ * `ok(value)`. What goes wrong resolves to a `ToolError`: `invalid_arguments`, `handler_raised` (with the cause), `invalid_return`
+ * (undefined, functions, symbols, bigints, cycles, a reserved halt reason), `not_found` (no handler). It neither retries nor times out.
+ * Rejects only with `TypeError` for a tool that `tool()` would have refused.
+ *
+ * ```ts
+ * const result = await executeTool(add, { a: 1, b: 2 }, context);
+ * if (result.type === 'ok') console.log(result.value);
+ * ```
+ */
+export async function executeTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolOutcome> {
+  checkHandler(`tool "${tool.name}"`, tool.run);
+  if (!tool.run) return new ToolError('not_found', `The tool "${tool.name}" has no handler here.`);
+  let input: unknown;
+  try {
+    const checked = await validate(tool.input, args);
+    if (!checked.ok) return invalidArguments(tool.name, checked.issues);
+    input = checked.value;
+  } catch (cause) {
+    return new ToolError('invalid_arguments', `The arguments of "${tool.name}" could not be checked: ${describe(cause)}`, { cause });
+  }
+  let returned: unknown;
+  try {
+    returned = await (tool.run as (args: unknown, context: ToolContext) => unknown)(input, context);
+  } catch (cause) {
+    return new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause });
+  }
+  return checkReturn(tool.name, returned);
+}
+
+function checkReturn(name: string, returned: unknown): ToolOutcome {
+  const bad = (why: string) => new ToolError('invalid_return', `The tool "${name}" returned what it must not: ${why}.`);
+  if (!isToolResult(returned)) {
+    const fault = jsonFault(returned);
+    return fault ? bad(`${fault}; return a JSON value`) : ok(returned);
+  }
+  switch (returned.type) {
+    case 'ok':
+    case 'fail': {
+      const inner = returned.type === 'ok' ? returned.value : returned.reason;
+      const fault = inner instanceof Error ? undefined : jsonFault(inner);
+      return fault ? bad(`${fault} in ${returned.type}()`) : returned;
+    }
+    case 'ask_user':
+      return typeof returned.question === 'string' ? returned : bad('the question of askUser() is no string');
+    case 'halt': {
+      if (typeof returned.reason !== 'string' || returned.reason === '') return bad('the reason of halt() is no text');
+      if (isReservedHaltReason(returned.reason)) return bad(`halt reason "${returned.reason}" is the loop's own; choose another word`);
+      const fault = returned.value === undefined ? undefined : jsonFault(returned.value);
+      return fault ? bad(`${fault} in halt()`) : returned;
+    }
+  }
+}
+
+/** An error that tells the model every fault, so that it can mend its call. */
+export function invalidArguments(name: string, issues: readonly Issue[]): ToolError {
+  const list = issues
+    .slice(0, 10)
+    .map(({ path, reason }) => `${path}: ${reason}`)
+    .join('; ');
+  return new ToolError('invalid_arguments', `The arguments of "${name}" do not fit its schema, so it was not run. ${list}`);
+}
