@@ -5,11 +5,12 @@ import { ConfigurationError } from './errors.js';
 import { EventStream } from './events/event-stream.js';
 import type { Outcome, Step } from './events/outcome.js';
 import type { RetryPolicy } from './loop/model-call.js';
+import { checkDefaults, checkRetry } from './loop/options.js';
 import { makePlan, type Plan } from './loop/plan.js';
 import { run } from './loop/run.js';
 import type { ResultEncoder } from './tools/encode.js';
 import type { ToolExecutor } from './tools/execute.js';
-import type { Tool } from './tools/tool.js';
+import { type Tool, toolMap } from './tools/tool.js';
 
 /** What an engine is made of. Capabilities are slots; no slot falls back to another. */
 export interface EngineConfig {
@@ -111,10 +112,17 @@ function checkConfig(config: EngineConfig): void {
     if (!PARTS.has(key))
       throw new ConfigurationError('invalid_option', `createEngine does not know "${key}". It takes ${[...PARTS].join(', ')}.`);
   }
-  if (config.chat !== undefined && typeof config.chat.stream !== 'function') {
+  if (config.chat !== undefined && typeof config.chat?.stream !== 'function') {
     throw new ConfigurationError('invalid_option', 'chat must be an adapter such as openaiChat({ model }), with a stream method.');
   }
-  if (config.executor !== undefined && typeof config.executor !== 'function') {
-    throw new ConfigurationError('invalid_option', 'executor must be a function (tool, args, context) => result.');
+  for (const key of ['executor', 'encodeResult'] as const) {
+    if (config[key] !== undefined && typeof config[key] !== 'function')
+      throw new ConfigurationError('invalid_option', `${key} must be a function, not ${typeof config[key]}.`);
   }
+  if (config.clock !== undefined && typeof config.clock?.setTimer !== 'function') {
+    throw new ConfigurationError('invalid_option', 'clock must be a Clock, with now, wallTime and setTimer.');
+  }
+  if (config.defaults !== undefined) checkDefaults(config.defaults);
+  if (config.tools !== undefined) toolMap(config.tools);
+  checkRetry(config.retry);
 }

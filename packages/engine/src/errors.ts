@@ -16,12 +16,14 @@ export type AdapterReason =
   | 'unsupported'
   | 'script_exhausted'
   | 'unknown';
+/** Why a tool call has no result of its handler. */
 export type ToolReason = 'handler_raised' | 'invalid_return' | 'not_found' | 'timeout' | 'invalid_arguments' | 'aborted' | 'denied';
 export type ValidationReason = 'invalid_message' | 'invalid_request' | 'invalid_tool' | 'invalid_output' | 'invalid_session';
 export type ConfigurationReason = 'missing_adapter' | 'missing_key' | 'missing_schema' | 'invalid_option';
 export type SessionReason = 'invalid_status' | 'unknown_call' | 'busy' | 'nothing_to_retry';
 export type StoreReason = 'conflict' | 'not_found' | 'locked' | 'corrupt' | 'io';
 
+/** What an error may carry beside reason and message. */
 export interface ErrorDetails {
   readonly cause?: unknown;
   /** The same request may work when it is sent again. */
@@ -77,6 +79,7 @@ export class AntiphonError extends Error {
   }
 }
 
+/** An error as plain data, without its cause (which may hold anything). */
 export interface ErrorJson {
   readonly name: string;
   readonly reason: string;
@@ -133,6 +136,7 @@ export class ConfigurationError extends AntiphonError {
   }
 }
 
+/** A session cannot do this now: its status, its pending calls or a running turn forbid it. Nothing was changed. */
 export class SessionError extends AntiphonError {
   override readonly name = 'SessionError';
   declare readonly reason: SessionReason;
@@ -141,6 +145,7 @@ export class SessionError extends AntiphonError {
   }
 }
 
+/** A session store could not read or write. */
 export class StoreError extends AntiphonError {
   override readonly name = 'StoreError';
   declare readonly reason: StoreReason;
@@ -149,12 +154,12 @@ export class StoreError extends AntiphonError {
   }
 }
 
-/** The text of anything that was thrown. */
+/** The text of anything that was thrown; never throws itself. `describe(new Error('gone'))` → `'gone'` */
 export function describe(thrown: unknown): string {
-  if (thrown instanceof Error) return thrown.message || thrown.name;
   try {
+    if (thrown instanceof Error) return String(thrown.message || thrown.name);
     return typeof thrown === 'string' ? thrown : (JSON.stringify(thrown) ?? String(thrown));
   } catch {
-    return String(thrown);
+    return typeof thrown === 'bigint' ? String(thrown) : `a thrown ${typeof thrown} that cannot be shown`;
   }
 }

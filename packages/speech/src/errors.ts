@@ -11,14 +11,7 @@ export abstract class SpeechError extends Error {
   }
 }
 
-export type ModelReason =
-  | 'unknown'
-  | 'missing'
-  | 'damaged'
-  | 'npm_failed'
-  | 'download_failed'
-  | 'integrity_mismatch'
-  | 'write_failed';
+export type ModelReason = 'unknown' | 'missing' | 'damaged' | 'npm_failed' | 'download_failed' | 'integrity_mismatch' | 'write_failed';
 
 /**
  * A model is not there, not intact, or could not be fetched.

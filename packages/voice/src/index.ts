@@ -1,4 +1,15 @@
+export * from './interfaces/llm-backend.js';
+export * from './interfaces/sink.js';
 export * from './interfaces/source.js';
 export * from './interfaces/stt.js';
 export * from './interfaces/tts.js';
 export * from './interfaces/vad.js';
+export * from './listening/segmenter.js';
+export * from './playout/ledger.js';
+export { engineBackend } from './reply/engine-backend.js';
+export * from './session/voice-session.js';
+export * from './text/index.js';
+export type { AgentState, TurnEffect, TurnEvent, UserState, VoiceEvent } from './turns/events.js';
+export * from './turns/policy.js';
+export * from './turns/reduce.js';
+export * from './turns/state.js';

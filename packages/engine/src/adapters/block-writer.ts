@@ -1,4 +1,4 @@
-import { isRecord, type JsonObject } from '../data/json.js';
+import { isRecord, type JsonObject, jsonFault, MAX_JSON_DEPTH } from '../data/json.js';
 import type { FilePart, ImagePart, InvalidCall, ProviderState, SourcePart, ToolCall } from '../data/parts.js';
 import type { AdapterEvent, FinishReason, MessageEnd, MessageStart, Warning } from '../events/events.js';
 
@@ -179,7 +179,13 @@ export class BlockWriter {
   }
 }
 
-/** Reads a call's arguments. Nothing, `null` and `"null"` mean no arguments; text that is no JSON object makes the call invalid. */
+/**
+ * Reads a call's arguments. Nothing, `null` and `"null"` mean no arguments; text that is no JSON object makes the call invalid. Never throws.
+ *
+ * ```ts
+ * parseToolCall({ id: 'c1', name: 'add', raw: '{"a":1' }, 'length').invalid?.reason; // 'truncated'
+ * ```
+ */
 export function parseToolCall(
   call: { readonly id: string; readonly name: string; readonly raw: string; readonly providerState?: ProviderState },
   finishReason?: FinishReason,
@@ -194,6 +200,9 @@ export function parseToolCall(
   }
   try {
     const value: unknown = JSON.parse(text);
+    // Only long text can nest that deeply, so the others need no look.
+    const fault = text.length > MAX_JSON_DEPTH ? jsonFault(value) : undefined;
+    if (fault) return invalid('invalid_json', `The arguments cannot be used: ${fault}.`);
     if (isRecord(value)) return { ...base, arguments: value as JsonObject };
     return invalid(
       'invalid_json',

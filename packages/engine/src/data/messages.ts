@@ -1,15 +1,18 @@
 import type { AssistantPart, ToolCall, ToolCallPart, ToolResultPart, UserPart } from './parts.js';
 
+/** Instructions; they stay where they stand in the thread. */
 export interface SystemMessage {
   readonly role: 'system';
   readonly content: string;
 }
 
+/** What the user says or shows. */
 export interface UserMessage {
   readonly role: 'user';
   readonly content: string | readonly UserPart[];
 }
 
+/** What the model said: text alone, or its parts in the order in which they began. */
 export interface AssistantMessage {
   readonly role: 'assistant';
   readonly content: string | readonly AssistantPart[];
@@ -27,6 +30,7 @@ export interface ToolMessage {
   readonly isError?: boolean;
 }
 
+/** One entry of a conversation. */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 /** A conversation as data. */
@@ -64,7 +68,7 @@ export function toolResult(
   };
 }
 
-/** All text of a message, its other parts left out. */
+/** All text of a message, its other parts left out. `messageText(user('Hi'))` → `'Hi'` */
 export function messageText(message: Message): string {
   if (typeof message.content === 'string') return message.content;
   let text = '';
@@ -72,7 +76,7 @@ export function messageText(message: Message): string {
   return text;
 }
 
-/** The calls of an assistant message, in the order in which the model made them. */
+/** The calls of an assistant message, in the order in which the model made them. `messageToolCalls(message)[0]?.name` */
 export function messageToolCalls(message: AssistantMessage): ToolCall[] {
   if (typeof message.content === 'string') return [];
   return message.content.filter((part): part is ToolCallPart => part.type === 'tool_call').map(({ type: _, ...call }) => call);

@@ -13,7 +13,7 @@ export interface Usage {
 
 const FIELDS = ['inputTokens', 'outputTokens', 'totalTokens', 'cachedInputTokens', 'cacheWriteTokens', 'reasoningTokens'] as const;
 
-/** Sums two usages; a field that neither reports stays missing. */
+/** Sums two usages; a field that neither reports stays missing. `addUsage({ inputTokens: 1 }, { inputTokens: 2 })` → `{ inputTokens: 3 }` */
 export function addUsage(a: Usage, b: Usage): Usage {
   const sum: { -readonly [K in keyof Usage]: Usage[K] } = {};
   for (const field of FIELDS) {

@@ -7,12 +7,19 @@ const PARTS: { readonly [role: string]: ReadonlySet<string> } = {
   tool: new Set(['text', 'json', 'image', 'file']),
 };
 
-/** Every place where a list is not a list of messages; empty when it is. Unknown extra keys are kept and are no fault. */
+/**
+ * Every place where a list is not a list of messages; empty when it is. Unknown extra keys are kept and are no fault.
+ *
+ * ```ts
+ * validateMessages([{ role: 'user', content: 5 }]); // [{ path: 'messages[0].content', reason: 'must be a string or …' }]
+ * ```
+ */
 export function validateMessages(value: unknown, path = 'messages'): Issue[] {
   if (!Array.isArray(value)) return [{ path, reason: `must be an array of messages, not ${kindOf(value)}` }];
   return value.flatMap((message, i) => validateMessage(message, `${path}[${i}]`));
 }
 
+/** The same for one message; the paths begin with `path`. */
 export function validateMessage(message: unknown, path: string): Issue[] {
   if (!isRecord(message)) return [{ path, reason: `must be a message such as user('…'), not ${kindOf(message)}` }];
   const { role, content } = message;
@@ -43,6 +50,10 @@ function validatePart(part: unknown, role: string, path: string): Issue[] {
   if (!PARTS[role]?.has(part.type))
     return [{ path: `${path}.type`, reason: `${JSON.stringify(part.type)} is no part of a ${role} message` }];
   const need = (key: string, test: boolean, what: string): Issue[] => (test ? [] : [{ path: `${path}.${key}`, reason: `must be ${what}` }]);
+  const json = (key: string, value: unknown): Issue[] => {
+    const fault = jsonFault(value);
+    return fault ? [{ path: `${path}.${key}`, reason: `must be JSON, but ${fault}` }] : [];
+  };
   switch (part.type) {
     case 'text':
     case 'reasoning':
@@ -62,12 +73,10 @@ function validatePart(part: unknown, role: string, path: string): Issue[] {
       return [
         ...need('id', typeof part.id === 'string' && part.id !== '', 'a non-empty string'),
         ...need('name', typeof part.name === 'string', 'a string'),
-        ...need('arguments', isRecord(part.arguments), 'an object'),
+        ...(isRecord(part.arguments) ? json('arguments', part.arguments) : need('arguments', false, 'an object')),
       ];
-    case 'json': {
-      const fault = jsonFault(part.value);
-      return fault ? [{ path: `${path}.value`, reason: `must be JSON, but ${fault}` }] : [];
-    }
+    case 'json':
+      return json('value', part.value);
     default:
       return [];
   }

@@ -4,6 +4,7 @@ import type { Usage } from '../data/usage.js';
 import type { ErrorJson } from '../errors.js';
 import type { Outcome } from './outcome.js';
 
+/** Why the model stopped, in words that are the same for every provider. */
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error' | 'other';
 
 /** Something that was asked for and not done, or done otherwise. */

@@ -3,6 +3,7 @@ import { toolResult } from '../data/messages.js';
 import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
+import { repairMessages } from '../loop/repair.js';
 import type { FinishReason, MessageEnd, StreamEvent, Warning } from './events.js';
 import type { InterruptReason, Outcome, OutcomeBase, Pending, Step } from './outcome.js';
 
@@ -92,17 +93,29 @@ export class RunFold {
     }
   }
 
-  /** The thread so far, with the open step as it stands. */
+  /** The thread so far, with the open step as it stands; a copy that later events leave alone. */
   get messages(): readonly Message[] {
-    return this.#step ? [...this.#messages, ...this.#step.messages()] : this.#messages;
+    return this.#step ? [...this.#messages, ...this.#step.messages()] : [...this.#messages];
   }
 
   get usage(): Usage {
     return this.#usage;
   }
 
+  /** The steps so far, the open one last; a copy. */
   get steps(): readonly Step[] {
-    return this.#step?.began ? [...this.#steps, this.#step.toStep()] : this.#steps;
+    return this.#step?.began ? [...this.#steps, this.#step.toStep()] : [...this.#steps];
+  }
+
+  /** The last of `steps`, without copying the others. */
+  get lastStep(): Step | undefined {
+    return this.#step?.began ? this.#step.toStep() : this.#steps.at(-1);
+  }
+
+  /** Calls of the step that is still open and that have no answer yet. */
+  get openCalls(): readonly ToolCall[] {
+    const step = this.#step;
+    return step ? step.calls().filter(call => !step.results.has(call.id)) : [];
   }
 
   outcome(verdict: Verdict): Outcome {
@@ -119,8 +132,8 @@ export class RunFold {
       sources: [...this.#sources],
       usage: this.#usage,
       warnings: [...this.#warnings],
-      messages: [...this.messages],
-      steps: [...steps],
+      messages: this.messages,
+      steps,
       ...(last?.model === undefined ? {} : { model: last.model }),
       ...(last?.responseId === undefined ? {} : { responseId: last.responseId }),
       requestId: this.#requestId,
@@ -143,7 +156,7 @@ export class RunFold {
 
 /**
  * The outcome that a list of events tells. `initial` is what the run began with. The events must hold the last one, `end`, which says how
- * the run ended; everything else is built from the others.
+ * the run ended; everything else is built from the others. Throws `TypeError` for events without an `end`.
  *
  * ```ts
  * const events = [];
@@ -155,9 +168,13 @@ export function foldEvents(
   events: Iterable<StreamEvent>,
   initial: { readonly messages?: readonly Message[]; readonly requestId?: string } = {},
 ): Outcome {
-  const fold = new RunFold(initial);
+  // A run mends what it is given before it begins.
+  const fold = new RunFold({ messages: repairMessages(initial.messages ?? []).messages });
   for (const event of events) {
-    if (event.type === 'end') return fold.outcome(verdictOf(event.outcome));
+    if (event.type === 'end') {
+      const { requestId = event.outcome.requestId } = initial;
+      return { ...fold.outcome(verdictOf(event.outcome)), requestId };
+    }
     fold.push(event);
   }
   throw new TypeError('These events have no `end`: fold a finished stream, or use RunFold for a partial one.');

@@ -35,6 +35,7 @@ export interface Pending {
   readonly value?: Json;
 }
 
+/** Why a run stopped before the model was done; `halt` has the word that a tool gave. */
 export type InterruptReason =
   | 'ask_user'
   | 'approval'
@@ -66,18 +67,21 @@ export interface OutcomeBase {
   readonly requestId: string;
 }
 
+/** The model was done. */
 export interface Completed extends OutcomeBase {
   readonly status: 'completed';
   /** The validated value, when a schema was given. */
   readonly output?: unknown;
 }
 
+/** Stopped on purpose, or waiting for what `pending` names. */
 export interface Interrupted extends OutcomeBase {
   readonly status: 'interrupted';
   readonly reason: InterruptReason;
   readonly pending: Pending;
 }
 
+/** The world failed; everything that arrived until then is here. */
 export interface Failed extends OutcomeBase {
   readonly status: 'failed';
   readonly error: AntiphonError;

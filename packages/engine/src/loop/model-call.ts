@@ -1,7 +1,8 @@
-import type { ChatAdapter, ChatRequest } from '../adapters/chat.js';
-import { type Clock, sleep } from '../clock.js';
+import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import { sleep } from '../clock.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { AdapterEvent, RetryEvent } from '../events/events.js';
+import { abortable } from './abortable.js';
 
 /** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
 export interface RetryPolicy {
@@ -20,7 +21,7 @@ export interface RetryPolicy {
 export async function* callModel(
   adapter: ChatAdapter,
   request: ChatRequest,
-  context: { readonly signal: AbortSignal; readonly requestId: string; readonly clock: Clock },
+  context: AdapterContext,
   policy: RetryPolicy | false,
 ): AsyncGenerator<AdapterEvent | RetryEvent> {
   const { signal, clock } = context;
@@ -30,17 +31,23 @@ export async function* callModel(
     // Held back until the answer really begins, so that a retried try leaves no trace.
     const held: AdapterEvent[] = [];
     try {
-      for await (const event of adapter.stream(request, context)) {
+      let ended = false;
+      for await (const event of abortable(adapter.stream(request, context), signal, clock)) {
+        if (event.type === 'message_end') ended = true;
         if (!shown) {
           held.push(event);
           if (event.type === 'message_start' || event.type === 'warning' || event.type === 'raw') continue;
           shown = true;
-          yield* held;
+          for (const early of held) {
+            yield early;
+            signal.throwIfAborted();
+          }
         } else {
           yield event;
         }
       }
       if (!shown) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held nothing at all.`, { retryable: true });
+      if (!ended) throw new AdapterError('truncated', `${adapter.provider}: the answer stopped before its end.`, { retryable: true });
       return;
     } catch (thrown) {
       if (signal.aborted) throw signal.reason;

@@ -8,8 +8,9 @@ import { ConfigurationError, ValidationError } from '../errors.js';
 import type { Step } from '../events/outcome.js';
 import { encodeResult, type ResultEncoder } from '../tools/encode.js';
 import { executeTool, type ToolExecutor } from '../tools/execute.js';
-import type { Tool } from '../tools/tool.js';
+import { type Tool, toolMap } from '../tools/tool.js';
 import type { RetryPolicy } from './model-call.js';
+import { checkOptions, checkRequest, SETTINGS } from './options.js';
 
 /** Everything a run needs, checked and merged: call options over the request, the request over the engine's defaults. */
 export interface Plan {
@@ -34,13 +35,6 @@ export interface Plan {
   readonly engine: Engine;
 }
 
-const SETTINGS = ['temperature', 'topP', 'maxTokens', 'stop', 'seed', 'reasoning', 'providerOptions', 'model'] as const;
-
-const OPTIONS: ReadonlySet<string> = new Set([
-  ...SETTINGS,
-  ...['tools', 'toolChoice', 'mode', 'maxTurns', 'stopWhen', 'signal', 'timeoutMs', 'context', 'sessionId', 'requestId', 'retry'],
-]);
-
 /** Throws for the programmer's mistakes, before anything is sent. */
 export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kind: Plan['kind'], input: Input, options: CallOptions): Plan {
   const adapter = config.chat;
@@ -55,9 +49,13 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     if (value !== undefined) settings[key] = value;
   }
   const toolChoice = options.toolChoice ?? request.toolChoice;
-  const tools = toolMap(options.tools ?? config.tools ?? []);
+  // Tools of a request are data: they have no handler here, so their calls come back to the caller.
+  const tools = toolMap(options.tools ?? (request.tools as readonly Tool[] | undefined) ?? config.tools ?? []);
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
     throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
+  }
+  if (toolChoice === 'required' && tools.size === 0) {
+    throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
   }
   return {
     adapter,
@@ -89,37 +87,13 @@ function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { rea
   }
   const issues = validateMessages(request.messages);
   if (issues.length > 0) {
-    throw new ValidationError('invalid_message', issues.map(({ path, reason }) => `${path} ${reason}`).join('; '), issues);
+    const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
+    if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
+    throw new ValidationError('invalid_message', shown.join('; '), issues);
   }
   if (request.messages.length === 0) {
     throw new ValidationError('invalid_request', 'There is no message to answer.', [{ path: 'messages', reason: 'must not be empty' }]);
   }
+  checkRequest(request);
   return request as ChatRequest;
-}
-
-function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
-  const map = new Map<string, Tool>();
-  for (const tool of tools) {
-    if (!isRecord(tool) || !isRecord(tool.inputSchema))
-      throw new TypeError('tools must be made by tool({ name, description, input, run }).');
-    if (map.has(tool.name)) throw new ConfigurationError('invalid_option', `Two tools are named "${tool.name}"; names must be unique.`);
-    map.set(tool.name, tool);
-  }
-  return map;
-}
-
-function checkOptions(options: CallOptions): void {
-  const bad = (message: string) => new ConfigurationError('invalid_option', message);
-  if (typeof options !== 'object' || options === null) throw bad('The options must be an object.');
-  for (const key of Object.keys(options)) {
-    if (!OPTIONS.has(key)) throw bad(`Unknown option "${key}". What only one provider knows goes into providerOptions.`);
-  }
-  const { maxTurns, timeoutMs, temperature, maxTokens } = options;
-  if (maxTurns !== undefined && !(Number.isInteger(maxTurns) && maxTurns > 0))
-    throw bad(`maxTurns must be a whole number above 0, not ${maxTurns}.`);
-  if (timeoutMs !== undefined && !(timeoutMs > 0)) throw bad(`timeoutMs must be above 0, not ${timeoutMs}.`);
-  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens > 0))
-    throw bad(`maxTokens must be a whole number above 0, not ${maxTokens}.`);
-  if (temperature !== undefined && !(temperature >= 0 && temperature <= 2))
-    throw bad(`temperature must be between 0 and 2, not ${temperature}.`);
 }

@@ -9,7 +9,7 @@ import { type BatchReport, runCalls } from '../tools/run-calls.js';
 import { toolSpec } from '../tools/tool.js';
 import { callModel } from './model-call.js';
 import type { Plan } from './plan.js';
-import { repairMessages } from './repair.js';
+import { distinctId, repairMessages } from './repair.js';
 import { follow } from './signals.js';
 
 /**
@@ -18,35 +18,39 @@ import { follow } from './signals.js';
  */
 export async function* run(plan: Plan, stop: AbortController, caller?: AbortSignal): AsyncGenerator<StreamEvent, void> {
   const release = follow(stop, caller);
-  const cancelDeadline = setDeadline(plan, stop);
-  const fold = new RunFold({ messages: plan.messages, requestId: plan.requestId });
+  const deadline = setDeadline(plan, stop);
+  const { messages, warnings } = repairMessages(plan.messages);
+  const fold = new RunFold({ messages, requestId: plan.requestId });
   let verdict: Verdict;
   try {
+    stop.signal.throwIfAborted();
+    yield* told(
+      fold,
+      warnings.map(warning => ({ type: 'warning', warning })),
+    );
     verdict = yield* turns(plan, stop.signal, fold);
   } catch (thrown) {
-    verdict = verdictOfThrown(thrown, stop.signal);
+    verdict = verdictOfThrown(thrown, stop.signal, deadline.error);
+    // Calls that came whole before the end were never run. After `generate` they are the caller's, as ever.
+    if (plan.kind !== 'model') yield* told(fold, fold.openCalls.map(cutOff));
   } finally {
-    cancelDeadline();
+    deadline.cancel();
     release();
   }
   yield { type: 'end', outcome: fold.outcome(verdict) };
 }
 
 async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGenerator<StreamEvent, Verdict> {
+  const { clock, requestId } = plan;
   for (let turn = 1; ; turn++) {
     signal.throwIfAborted();
-    const { messages, warnings } = repairMessages(fold.messages);
-    for (const warning of warnings) {
-      const event: StreamEvent = { type: 'warning', warning };
-      fold.push(event);
-      yield event;
-    }
-    for await (const event of callModel(plan.adapter, requestOf(plan, messages), { ...plan, signal }, plan.retry)) {
-      const checked = checkCall(event, plan);
+    const ids = new CallIds();
+    for await (const event of callModel(plan.adapter, requestOf(plan, fold.messages), { signal, requestId, clock }, plan.retry)) {
+      const checked = checkCall(ids.distinct(event), plan);
       fold.push(checked);
       yield checked;
     }
-    const step = fold.steps.at(-1);
+    const step = fold.lastStep;
     if (!step) throw new AdapterError('malformed_response', `${plan.adapter.provider}: the answer held no message.`);
     if (step.finishReason === 'error') throw new AdapterError('unknown', `${plan.adapter.provider}: the model ended with an error.`);
     if (plan.kind === 'model') return { status: 'completed' };
@@ -54,13 +58,16 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     let report: BatchReport | undefined;
     if (step.toolCalls.length > 0) {
       if (plan.manual) {
-        yield* stepEnd(fold, turn);
+        yield* told(fold, [{ type: 'step_end', step: turn }]);
         return { status: 'interrupted', reason: 'manual_tools', pending: { calls: step.toolCalls } };
       }
       report = yield* answerCalls(plan, signal, fold, step);
     }
-    yield* stepEnd(fold, turn);
-    signal.throwIfAborted();
+    const stopped = signal.aborted;
+    // A run that was stopped waits for nothing: what its tools asked for is answered too.
+    if (stopped) yield* told(fold, fold.openCalls.map(cutOff));
+    yield* told(fold, [{ type: 'step_end', step: turn }]);
+    if (stopped && report) signal.throwIfAborted();
 
     const waiting = report && interruption(report);
     if (waiting) return waiting;
@@ -72,6 +79,18 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
   }
 }
 
+function* told(fold: RunFold, events: readonly StreamEvent[]): Generator<StreamEvent> {
+  for (const event of events) {
+    fold.push(event);
+    yield event;
+  }
+}
+
+function cutOff(call: ToolCall): StreamEvent {
+  const content = 'The run was stopped before this call was done, so it has no result.';
+  return { type: 'tool_result', callId: call.id, name: call.name, content, isError: true };
+}
+
 async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step: Step): AsyncGenerator<StreamEvent, BatchReport> {
   const calls = mayRunTools(step) ? step.toolCalls : step.toolCalls.map(call => notRun(call, step));
   const batch = runCalls(calls, { ...plan, signal });
@@ -81,12 +100,6 @@ async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step
     fold.push(value);
     yield value;
   }
-}
-
-function* stepEnd(fold: RunFold, step: number): Generator<StreamEvent> {
-  const event: StreamEvent = { type: 'step_end', step };
-  fold.push(event);
-  yield event;
 }
 
 function mayRunTools(step: Step): boolean {
@@ -138,17 +151,45 @@ function checkCall(event: AdapterEvent | RetryEvent, plan: Plan): AdapterEvent |
   return { ...event, call: { ...event.call, invalid: { reason: 'unknown_tool', message } } };
 }
 
-function setDeadline(plan: Plan, stop: AbortController): () => void {
-  const { timeoutMs } = plan;
-  if (timeoutMs === undefined) return () => {};
-  return plan.clock.setTimer(timeoutMs, () => {
-    stop.abort(new AdapterError('timeout', `The run took longer than ${timeoutMs} ms and was stopped.`, { retryable: true }));
-  });
+/** Some servers give two calls of one message the same id; a result must find its call. */
+class CallIds {
+  readonly #taken = new Set<string>();
+  readonly #byIndex = new Map<number, string>();
+
+  distinct<E extends AdapterEvent | RetryEvent>(event: E): E {
+    switch (event.type) {
+      case 'tool_call_start':
+      case 'tool_call_delta': {
+        const id = this.#idOf(event.index, event.id);
+        return id === event.id ? event : { ...event, id };
+      }
+      case 'tool_call': {
+        const id = this.#idOf(event.index, event.call.id);
+        return id === event.call.id ? event : { ...event, call: { ...event.call, id } };
+      }
+    }
+    return event;
+  }
+
+  #idOf(index: number, asked: string): string {
+    const id = this.#byIndex.get(index) ?? distinctId(asked, this.#taken);
+    this.#byIndex.set(index, id);
+    return id;
+  }
 }
 
-function verdictOfThrown(thrown: unknown, signal: AbortSignal): Verdict {
-  // A deadline aborts with an error of ours; any other abort was wished for.
+function setDeadline({ timeoutMs, clock }: Plan, stop: AbortController): { readonly error?: AdapterError; readonly cancel: () => void } {
+  if (timeoutMs === undefined) return { cancel: () => {} };
+  const error = new AdapterError('timeout', `The run took longer than ${timeoutMs} ms and was stopped.`, { retryable: true });
+  return { error, cancel: clock.setTimer(timeoutMs, () => stop.abort(error)) };
+}
+
+/** An abort was wished for, whatever its reason is; only our own deadline is a failure. */
+function verdictOfThrown(thrown: unknown, signal: AbortSignal, deadline: AdapterError | undefined): Verdict {
+  if (signal.aborted) {
+    const late = deadline !== undefined && signal.reason === deadline;
+    return late ? { status: 'failed', error: deadline } : { status: 'interrupted', reason: 'aborted', pending: {} };
+  }
   if (AntiphonError.isInstance(thrown)) return { status: 'failed', error: thrown };
-  if (signal.aborted) return { status: 'interrupted', reason: 'aborted', pending: {} };
   return { status: 'failed', error: new AdapterError('unknown', describe(thrown), { cause: thrown }) };
 }

@@ -38,6 +38,7 @@ export type ScriptedTurn =
   | readonly AdapterEvent[]
   | ((request: ChatRequest) => Exclude<ScriptedTurn, (request: ChatRequest) => unknown>);
 
+/** A scripted model, and what was asked of it. */
 export interface ScriptedChat extends ChatAdapter {
   /** Every request that was sent, in order. */
   readonly requests: readonly ChatRequest[];
@@ -126,7 +127,12 @@ function checkRequest(request: ChatRequest): void {
     }
     if (open.size > 0) throw refuse(`messages[${i}] follows calls without results: ${[...open].join(', ')}.`);
     if (message.role === 'assistant' && typeof message.content !== 'string') {
-      open = new Set(message.content.flatMap(part => (part.type === 'tool_call' ? [part.id] : [])));
+      const ids = message.content.flatMap(part => (part.type === 'tool_call' ? [part.id] : []));
+      open = new Set(ids);
+      if (open.size < ids.length) throw refuse(`messages[${i}] has two calls with one id.`);
+    }
+    if (message.role === 'assistant' && message.content.length === 0) {
+      throw refuse(`messages[${i}] is an assistant message without content.`);
     }
   }
   if (open.size > 0) throw refuse(`the last calls have no results: ${[...open].join(', ')}.`);

@@ -3,12 +3,13 @@ import { isRecord } from '../data/json.js';
 import type { ToolResultPart } from '../data/parts.js';
 import { describe } from '../errors.js';
 
+/** What the model reads of a tool's value. */
 export type EncodedResult = string | readonly ToolResultPart[];
 
 /** Turns a tool's value into what the model reads. Takes the engine's place as `encodeResult`. */
 export type ResultEncoder = (value: unknown) => EncodedResult;
 
-/** Text stays text, an image or file part (or a list with one) stays parts, everything else becomes JSON. */
+/** Text stays text, an image or file part (or a list with one) stays parts, everything else becomes JSON. `encodeResult({ a: 1 })` → `'{"a":1}'` */
 export function encodeResult(value: unknown): EncodedResult {
   if (typeof value === 'string') return value;
   if (isMedia(value)) return [value as ToolResultPart];
@@ -16,7 +17,7 @@ export function encodeResult(value: unknown): EncodedResult {
   return JSON.stringify(value) ?? 'null';
 }
 
-/** The text of a reported failure. */
+/** The text of a reported failure. `encodeFailure(new Error('gone'))` → `'gone'` */
 export function encodeFailure(reason: unknown): string {
   return typeof reason === 'string'
     ? reason

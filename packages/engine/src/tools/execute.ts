@@ -13,7 +13,7 @@ export type ToolExecutor = (tool: Tool, args: unknown, context: ToolContext) => 
 /**
  * The default executor: checks the arguments, calls the handler and gives its result. Tagged results pass untouched; a plain value becomes
  * `ok(value)`. What goes wrong resolves to a `ToolError`: `invalid_arguments`, `handler_raised` (with the cause), `invalid_return`
- * (undefined, functions, symbols, bigints, cycles, a reserved halt reason), `not_found` (no handler). It neither retries nor times out.
+ * (undefined, functions, symbols, bigints, cycles, maps and the like, a reserved halt reason), `not_found` (no handler). It neither retries nor times out.
  * Rejects only with `TypeError` for a tool that `tool()` would have refused.
  *
  * ```ts
@@ -38,7 +38,12 @@ export async function executeTool(tool: Tool, args: unknown, context: ToolContex
   } catch (cause) {
     return new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause });
   }
-  return checkReturn(tool.name, returned);
+  try {
+    return checkReturn(tool.name, returned);
+  } catch (cause) {
+    // A getter or a toJSON of the value itself threw.
+    return new ToolError('invalid_return', `The tool "${tool.name}" returned a value that cannot be read: ${describe(cause)}`, { cause });
+  }
 }
 
 function checkReturn(name: string, returned: unknown): ToolOutcome {
@@ -54,8 +59,11 @@ function checkReturn(name: string, returned: unknown): ToolOutcome {
       const fault = inner instanceof Error ? undefined : jsonFault(inner);
       return fault ? bad(`${fault} in ${returned.type}()`) : returned;
     }
-    case 'ask_user':
-      return typeof returned.question === 'string' ? returned : bad('the question of askUser() is no string');
+    case 'ask_user': {
+      if (typeof returned.question !== 'string') return bad('the question of askUser() is no string');
+      const fault = returned.options === undefined ? undefined : jsonFault(returned.options);
+      return fault ? bad(`${fault} in the options of askUser()`) : returned;
+    }
     case 'halt': {
       if (typeof returned.reason !== 'string' || returned.reason === '') return bad('the reason of halt() is no text');
       if (isReservedHaltReason(returned.reason)) return bad(`halt reason "${returned.reason}" is the loop's own; choose another word`);

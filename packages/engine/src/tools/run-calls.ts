@@ -1,13 +1,14 @@
 import type { Clock } from '../clock.js';
-import type { Json } from '../data/json.js';
+import { isRecord, type Json, toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import type { Engine } from '../engine.js';
 import { describe, ToolError } from '../errors.js';
-import type { StreamEvent } from '../events/events.js';
+import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
 import { follow } from '../loop/signals.js';
 import { encodeFailure, type ResultEncoder } from './encode.js';
 import type { ToolExecutor, ToolOutcome } from './execute.js';
+import { Inbox } from './inbox.js';
 import type { Tool, ToolContext } from './tool.js';
 
 /** What a batch of calls needs beside the calls. */
@@ -61,7 +62,8 @@ export async function* runCalls(calls: readonly ToolCall[], batch: BatchContext)
     const limit = semaphoreFor(tool, limits);
     await limit?.enter();
     try {
-      events.push({ type: 'tool_start', call });
+      // A call that waited for its turn until the run was stopped never starts.
+      if (!batch.signal.aborted) events.push({ type: 'tool_start', call });
       const outcome = await runOne(tool, call, batch, value =>
         events.push({ type: 'tool_progress', callId: call.id, name: call.name, value }),
       );
@@ -81,7 +83,8 @@ export async function* runCalls(calls: readonly ToolCall[], batch: BatchContext)
     const outcome = outcomes.get(call.id);
     if (outcome?.type === 'ask_user') report.questions.push(questionOf(call, outcome));
     if (outcome?.type === 'halt') {
-      report.halts.push({ callId: call.id, reason: outcome.reason, ...(outcome.value === undefined ? {} : { value: outcome.value }) });
+      const value = outcome.value === undefined ? {} : { value: toJson(outcome.value, `The value of halt() in "${call.name}"`) };
+      report.halts.push({ callId: call.id, reason: outcome.reason, ...value });
     }
   }
   return report;
@@ -102,7 +105,8 @@ async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, onProgres
     ...(batch.engine === undefined ? {} : { engine: batch.engine }),
     signal: own.signal,
     progress: value => {
-      if (!over) onProgress(value);
+      const plain = toJson(value, `What "${tool.name}" gives to progress()`);
+      if (!over) onProgress(plain);
     },
   };
   let cancelTimer = () => {};
@@ -118,7 +122,7 @@ async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, onProgres
   });
   try {
     if (own.signal.aborted) return await stopped;
-    const running = (async () => executor(tool, call.arguments, context))().catch(
+    const running = (async () => checkOutcome(tool.name, await executor(tool, call.arguments, context)))().catch(
       cause => new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause }),
     );
     return await Promise.race([running, stopped]);
@@ -129,6 +133,19 @@ async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, onProgres
   }
 }
 
+const OUTCOMES: ReadonlySet<unknown> = new Set(['ok', 'fail', 'ask_user', 'halt', 'error']);
+
+/** An executor of the caller's own may give anything; it may also give results that lost their tag on the way from another process. */
+function checkOutcome(name: string, outcome: ToolOutcome): ToolOutcome {
+  if (!isRecord(outcome) || !OUTCOMES.has(outcome.type))
+    return new ToolError(
+      'invalid_return',
+      `The executor gave no result for "${name}": it must be ok(), fail(), askUser(), halt() or a ToolError.`,
+    );
+  if (outcome.type === 'halt' && outcome.value !== undefined) toJson(outcome.value, `The value of halt() in "${name}"`);
+  return outcome;
+}
+
 function resultEvents(call: ToolCall, outcome: ToolOutcome, encode: ResultEncoder): StreamEvent[] {
   const about = { callId: call.id, name: call.name };
   switch (outcome.type) {
@@ -136,7 +153,7 @@ function resultEvents(call: ToolCall, outcome: ToolOutcome, encode: ResultEncode
     case 'halt':
       return [encoded(about, () => encode(outcome.value ?? null))];
     case 'fail':
-      return [{ type: 'tool_result', ...about, content: encodeFailure(outcome.reason), isError: true }];
+      return [{ ...encoded(about, () => encodeFailure(outcome.reason)), isError: true }];
     case 'error':
       return [{ type: 'tool_result', ...about, content: outcome.message, isError: true }];
     case 'ask_user':
@@ -144,9 +161,11 @@ function resultEvents(call: ToolCall, outcome: ToolOutcome, encode: ResultEncode
   }
 }
 
-function encoded(about: { callId: string; name: string }, encode: () => ReturnType<ResultEncoder>): StreamEvent {
+function encoded(about: { callId: string; name: string }, encode: () => ReturnType<ResultEncoder>): ToolResultEvent {
   try {
-    return { type: 'tool_result', ...about, content: encode() };
+    const content: unknown = encode();
+    if (typeof content !== 'string' && !Array.isArray(content)) throw new TypeError('the encoder gave neither text nor parts');
+    return { type: 'tool_result', ...about, content };
   } catch (error) {
     return {
       type: 'tool_result',
@@ -200,40 +219,5 @@ class Semaphore {
     const next = this.#waiting.shift();
     if (next) next();
     else this.#free++;
-  }
-}
-
-/** Many writers, one reader, no bound: it holds at most what the calls of one message say. */
-class Inbox<T> implements AsyncIterable<T> {
-  #items: T[] = [];
-  #closed = false;
-  #error: unknown;
-  #wake = () => {};
-
-  push(item: T): void {
-    this.#items.push(item);
-    this.#wake();
-  }
-
-  close(error?: unknown): void {
-    this.#closed = true;
-    this.#error = error;
-    this.#wake();
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    for (;;) {
-      const items = this.#items;
-      this.#items = [];
-      yield* items;
-      if (this.#items.length > 0) continue;
-      if (this.#closed) {
-        if (this.#error !== undefined) throw this.#error;
-        return;
-      }
-      await new Promise<void>(resolve => {
-        this.#wake = resolve;
-      });
-    }
   }
 }

@@ -1,6 +1,7 @@
+import type { Validator } from '@cfworker/json-schema';
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
-import { isRecord, type JsonObject } from '../data/json.js';
-import { ConfigurationError, type Issue } from '../errors.js';
+import { isRecord, type JsonObject, jsonFault } from '../data/json.js';
+import { ConfigurationError, describe, type Issue } from '../errors.js';
 
 /** A JSON Schema object, or any Standard Schema (zod, valibot, arktype …). */
 export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output> | JsonObject;
@@ -8,22 +9,40 @@ export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output> | JsonO
 /** The type that a schema's validated value has; JSON Schema gives a plain object. */
 export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
 
+/** The schema of a tool without arguments. */
+export const NO_ARGUMENTS: JsonObject = Object.freeze({ type: 'object', properties: Object.freeze({}), additionalProperties: false });
+
+/** True for a zod, valibot or arktype schema and everything else that speaks Standard Schema. `isStandardSchema(z.string())` → `true` */
 export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
   // arktype's schemas are functions.
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null || !('~standard' in schema)) return false;
   return typeof (schema['~standard'] as { validate?: unknown } | undefined)?.validate === 'function';
 }
 
-/** The JSON Schema of any schema, as it is sent to providers. */
+/**
+ * The JSON Schema of any schema, as it is sent to providers. Throws `TypeError` for what is no schema, and `ConfigurationError`
+ * (`missing_schema`) for one that cannot be written as JSON Schema; both begin with `owner`.
+ *
+ * ```ts
+ * toJsonSchema(z.object({ city: z.string() }), 'tool "weather"'); // { type: 'object', properties: { city: { type: 'string' } }, … }
+ * ```
+ */
 export function toJsonSchema(schema: Schema, owner: string): JsonObject {
   if (!isStandardSchema(schema)) {
-    if (isRecord(schema)) return schema as JsonObject;
-    throw new TypeError(`${owner}: input must be a JSON Schema object or a Standard Schema (zod, valibot, arktype), not ${typeof schema}.`);
+    if (isRecord(schema) && jsonFault(schema) === undefined) return schema as JsonObject;
+    throw new TypeError(
+      `${owner}: input must be a JSON Schema object or a Standard Schema (zod, valibot, arktype), not ${isRecord(schema) ? `an object that is no JSON (${jsonFault(schema)})` : typeof schema}.`,
+    );
   }
   const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
   if (standard.jsonSchema) {
-    const { $schema: _, ...json } = standard.jsonSchema.input({ target: 'draft-2020-12' });
-    return json as JsonObject;
+    try {
+      const { $schema: _, ...json } = standard.jsonSchema.input({ target: 'draft-2020-12' });
+      return json as JsonObject;
+    } catch (cause) {
+      const message = `${owner}: this ${standard.vendor} schema has no JSON Schema: ${describe(cause)}`;
+      throw new ConfigurationError('missing_schema', message, { cause });
+    }
   }
   throw new ConfigurationError(
     'missing_schema',
@@ -31,26 +50,59 @@ export function toJsonSchema(schema: Schema, owner: string): JsonObject {
   );
 }
 
+/** What `validate` found. */
 export type Validation = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly issues: readonly Issue[] };
 
-/** Checks a value; a Standard Schema may also transform it. Every fault is listed with its path. */
+/**
+ * Checks a value; a Standard Schema may also transform it. Every fault is listed with its path. Rejects when the schema itself fails: with
+ * what it threw, or with the validator's error for a JSON Schema that is none.
+ *
+ * ```ts
+ * await validate(z.object({ n: z.number() }), { n: 'x' }); // { ok: false, issues: [{ path: 'n', reason: '…' }] }
+ * ```
+ */
 export async function validate(schema: Schema, value: unknown): Promise<Validation> {
   if (isStandardSchema(schema)) {
     const result = await schema['~standard'].validate(value);
     if (!result.issues) return { ok: true, value: result.value };
     return { ok: false, issues: result.issues.map(issue => ({ path: pathOf(issue.path), reason: issue.message })) };
   }
+  if (schema === NO_ARGUMENTS) return checkNoArguments(value);
+  const result = (await validatorOf(schema)).validate(value);
+  if (result.valid) return { ok: true, value };
+  return { ok: false, issues: leaves(result.errors).map(unit => ({ path: pointerPath(unit.instanceLocation), reason: reasonOf(unit) })) };
+}
+
+function checkNoArguments(value: unknown): Validation {
+  if (!isRecord(value)) return { ok: false, issues: [{ path: '$', reason: 'Expected an object.' }] };
+  const issues = Object.keys(value).map(path => ({ path, reason: UNKNOWN }));
+  return issues.length === 0 ? { ok: true, value } : { ok: false, issues };
+}
+
+const UNKNOWN = 'This property is not known here.';
+const VALIDATORS = new WeakMap<object, Validator>();
+
+async function validatorOf(schema: JsonObject): Promise<Validator> {
+  const known = VALIDATORS.get(schema);
+  if (known) return known;
   // Loaded on first use: an engine without JSON Schema tools does not pay for it.
   const { Validator } = await import('@cfworker/json-schema');
-  const result = new Validator(schema as object, '2020-12', false).validate(value);
-  if (result.valid) return { ok: true, value };
-  return { ok: false, issues: leaves(result.errors).map(unit => ({ path: pointerPath(unit.instanceLocation), reason: unit.error })) };
+  // A copy, since the validator writes into the schema, which may be frozen.
+  const validator = new Validator(structuredClone(schema) as object, '2020-12', false);
+  VALIDATORS.set(schema, validator);
+  return validator;
 }
+
+const REPEATING: ReadonlySet<string> = new Set(['properties', 'items', 'prefixItems', '$ref', 'additionalProperties']);
 
 /** The errors that say something themselves; a `properties` or `$ref` error only repeats the one below it. */
 function leaves<T extends { readonly keyword: string }>(errors: readonly T[]): readonly T[] {
-  const own = errors.filter(unit => !['properties', 'items', 'prefixItems', '$ref', 'additionalProperties'].includes(unit.keyword));
+  const own = errors.filter(unit => !REPEATING.has(unit.keyword));
   return own.length > 0 ? own : errors;
+}
+
+function reasonOf(unit: { readonly keyword: string; readonly keywordLocation: string; readonly error: string }): string {
+  return unit.keyword === 'false' && unit.keywordLocation.includes('/additionalProperties') ? UNKNOWN : unit.error;
 }
 
 function pathOf(path: StandardSchemaV1.Issue['path']): string {

@@ -1,9 +1,10 @@
 import type { ToolSpec } from '../adapters/chat.js';
-import type { Json, JsonObject } from '../data/json.js';
+import { isRecord, type Json, type JsonObject } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import type { Engine } from '../engine.js';
+import { ConfigurationError } from '../errors.js';
 import type { ToolResult } from './result.js';
-import { type Schema, type SchemaOutput, toJsonSchema } from './schema.js';
+import { NO_ARGUMENTS, type Schema, type SchemaOutput, toJsonSchema } from './schema.js';
 
 /** What a handler is given beside its arguments. */
 export interface ToolContext {
@@ -23,8 +24,10 @@ export interface ToolContext {
 /** What a handler may return: a tagged result, or any JSON value (which means `ok`). */
 export type ToolReturn = ToolResult | unknown;
 
+/** What runs when the model calls a tool: validated arguments in, a value or a tagged result out. A throw is told to the model as a crash. */
 export type ToolHandler<Args> = (args: Args, context: ToolContext) => ToolReturn | Promise<ToolReturn>;
 
+/** What `tool()` takes. */
 export interface ToolDefinition<S extends Schema> {
   /** 1 to 64 letters, digits, `_` or `-`; unique in a run. */
   readonly name: string;
@@ -53,13 +56,18 @@ export interface Tool extends Omit<ToolDefinition<Schema>, 'run' | 'input'> {
   readonly inputSchema: JsonObject;
 }
 
-const NO_ARGUMENTS: JsonObject = { type: 'object', properties: {}, additionalProperties: false };
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
+const KEYS: ReadonlySet<string> = new Set([
+  ...['name', 'description', 'input', 'run', 'manual', 'approve', 'timeoutMs', 'maxConcurrency', 'summary', 'compact'],
+  // A tool that was made already may be made again with some keys replaced.
+  'inputSchema',
+]);
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['auto', 'none', 'required']);
 
 /**
- * Makes a tool. Throws `TypeError` for a mistake of the programmer: a bad name, a handler that is no function or takes more than
- * `(args, context)`, a schema that is none.
+ * Makes a tool. Throws `TypeError` for a mistake of the programmer: a bad name, an unknown key, a handler that is no function or takes more
+ * than `(args, context)`, a schema that is none or that does not describe an object; `ConfigurationError` (`missing_schema`) for a schema
+ * that cannot be written as JSON Schema.
  *
  * ```ts
  * const weather = tool({
@@ -81,8 +89,12 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
   if (RESERVED_NAMES.has(name)) throw new TypeError(`${label}: auto, none and required are words of toolChoice; choose another name.`);
   if (typeof description !== 'string')
     throw new TypeError(`${label}: description must be a string; it tells the model when to use the tool.`);
+  for (const key of Object.keys(definition)) {
+    if (!KEYS.has(key)) throw new TypeError(`${label}: unknown key "${key}". A tool has ${[...KEYS].slice(0, -1).join(', ')}.`);
+  }
   checkHandler(label, run);
-  if (definition.timeoutMs !== undefined && !(definition.timeoutMs > 0)) throw new TypeError(`${label}: timeoutMs must be above 0.`);
+  if (definition.timeoutMs !== undefined && !(typeof definition.timeoutMs === 'number' && definition.timeoutMs > 0))
+    throw new TypeError(`${label}: timeoutMs must be above 0.`);
   if (definition.maxConcurrency !== undefined && !(Number.isInteger(definition.maxConcurrency) && definition.maxConcurrency > 0)) {
     throw new TypeError(`${label}: maxConcurrency must be a whole number above 0.`);
   }
@@ -90,8 +102,15 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
     if (definition[flag] !== undefined && typeof definition[flag] !== 'boolean')
       throw new TypeError(`${label}: ${flag} must be true or false.`);
   }
+  if (definition.approve !== undefined && typeof definition.approve !== 'boolean' && typeof definition.approve !== 'function')
+    throw new TypeError(`${label}: approve must be true, false or a function of the call.`);
+  if (definition.summary !== undefined && typeof definition.summary !== 'string')
+    throw new TypeError(`${label}: summary must be a string.`);
   const schema: Schema = input ?? NO_ARGUMENTS;
-  return { ...definition, input: schema, inputSchema: toJsonSchema(schema, label) } as unknown as Tool;
+  const inputSchema = toJsonSchema(schema, label);
+  if (typeof inputSchema.type === 'string' && inputSchema.type !== 'object')
+    throw new TypeError(`${label}: input must describe an object, since arguments have names, not a value of type ${inputSchema.type}.`);
+  return { ...definition, input: schema, inputSchema } as unknown as Tool;
 }
 
 /** Throws `TypeError` unless `run` is missing or a function of at most two parameters. */
@@ -104,4 +123,17 @@ export function checkHandler(label: string, run: unknown): void {
 /** The tool as the model sees it. */
 export function toolSpec(tool: Tool): ToolSpec {
   return { name: tool.name, description: tool.description, inputSchema: tool.inputSchema };
+}
+
+/** Tools by name. Throws `TypeError` for what `tool()` did not make, `ConfigurationError` for two of one name. */
+export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
+  if (!Array.isArray(tools)) throw new TypeError('tools must be a list of tools made by tool({ name, description, input, run }).');
+  const map = new Map<string, Tool>();
+  for (const tool of tools as readonly Tool[]) {
+    if (!isRecord(tool) || !isRecord(tool.inputSchema) || typeof tool.name !== 'string')
+      throw new TypeError('tools must be made by tool({ name, description, input, run }).');
+    if (map.has(tool.name)) throw new ConfigurationError('invalid_option', `Two tools are named "${tool.name}"; names must be unique.`);
+    map.set(tool.name, tool);
+  }
+  return map;
 }

@@ -59,7 +59,11 @@ export function parseWav(bytes: Uint8Array, name = 'These bytes'): WavAudio {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const form = tag(view, 0);
   if ((form !== 'RIFF' && form !== 'RF64') || tag(view, 8) !== 'WAVE') {
-    throw new AudioError('not_wav', `${name}: this is not a WAV file${guess(view)}.`, 'Convert it first, for example: ffmpeg -i INPUT OUTPUT.wav');
+    throw new AudioError(
+      'not_wav',
+      `${name}: this is not a WAV file${guess(view)}.`,
+      'Convert it first, for example: ffmpeg -i INPUT OUTPUT.wav',
+    );
   }
   const warnings: string[] = [];
   let format: Format | undefined;
@@ -75,7 +79,8 @@ export function parseWav(bytes: Uint8Array, name = 'These bytes'): WavAudio {
     // Chunks are padded to an even length.
     at = start + size + (size % 2);
   }
-  if (format === undefined) throw new AudioError('damaged', `${name}: the WAV file says nothing about its format.`, 'Record or export it again.');
+  if (format === undefined)
+    throw new AudioError('damaged', `${name}: the WAV file says nothing about its format.`, 'Record or export it again.');
   if (data === undefined) throw new AudioError('empty', `${name}: the WAV file holds no sound.`, 'Record or export it again.');
   const frames = countFrames(data, bytes.length, format, warnings);
   if (frames === 0) throw new AudioError('empty', `${name}: the WAV file holds no sound.`, 'Record or export it again.');
@@ -84,7 +89,8 @@ export function parseWav(bytes: Uint8Array, name = 'These bytes'): WavAudio {
 }
 
 function readFormat(view: DataView, start: number, size: number, name: string): Format {
-  const damaged = (what: string) => new AudioError('damaged', `${name}: the WAV header is damaged (${what}).`, 'Record or export it again.');
+  const damaged = (what: string) =>
+    new AudioError('damaged', `${name}: the WAV header is damaged (${what}).`, 'Record or export it again.');
   if (size < 16) throw damaged(`its format chunk has ${size} bytes`);
   let code = view.getUint16(start, true);
   const channelCount = view.getUint16(start + 2, true);

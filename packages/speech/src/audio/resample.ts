@@ -86,7 +86,12 @@ export async function createResampler(from: number, to: number, quality: Resampl
  * @example
  * const at16k = await resample(toMono(wav), wav.sampleRate, 16_000);
  */
-export async function resample(samples: Float32Array, from: number, to: number, quality: ResampleQuality = 'medium'): Promise<Float32Array> {
+export async function resample(
+  samples: Float32Array,
+  from: number,
+  to: number,
+  quality: ResampleQuality = 'medium',
+): Promise<Float32Array> {
   const resampler = await createResampler(from, to, quality);
   const body = resampler.push(samples);
   const rest = resampler.flush();

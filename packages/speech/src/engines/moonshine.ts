@@ -6,6 +6,8 @@ import { EngineError } from '../errors.js';
 import { createModelCache, type ModelCache } from '../models/cache.js';
 import type { MoonshineContract } from '../worker/moonshine.worker.js';
 import { shareWorkerClient } from '../worker/shared.js';
+import { holdOnnx } from './hold-onnx.js';
+import { started } from './start.js';
 import { transcribeUtterance } from './transcribe-utterance.js';
 
 export interface MoonshineOptions {
@@ -34,17 +36,13 @@ export async function moonshine(options: MoonshineOptions = {}): Promise<SpeechT
   const partialMs = options.partialMs ?? 500;
   if (!(partialMs >= 0)) throw new EngineError('invalid_option', `partialMs cannot be ${partialMs}.`, 'Use 0 (none) or more.');
   const modelFolder = options.modelPath ?? (await cachedFolder(options.cache ?? createModelCache()));
+  await holdOnnx('moonshine');
   const worker = shareWorkerClient<MoonshineContract>({
     name: 'moonshine',
     script: new URL('../worker/moonshine.worker.js', import.meta.url),
     workerData: { modelFolder },
   });
-  try {
-    await worker.call('load', undefined);
-  } catch (error) {
-    await worker.close();
-    throw error;
-  }
+  await started(worker, worker.call('load', undefined), modelFolder);
 
   async function decode(samples: Float32Array, signal: AbortSignal): Promise<string> {
     const { text } = await worker.call('decode', { samples }, { signal, transfer: [samples.buffer as ArrayBuffer] });
@@ -56,7 +54,11 @@ export async function moonshine(options: MoonshineOptions = {}): Promise<SpeechT
     sampleRate: 16_000,
     async *transcribe(audio, { signal, language } = {}): AsyncGenerator<Transcript> {
       if (language !== undefined && !/^en(-|$)/i.test(language)) {
-        throw new EngineError('invalid_option', `Moonshine tiny understands English, not "${language}".`, 'Use another speech to text for it.');
+        throw new EngineError(
+          'invalid_option',
+          `Moonshine tiny understands English, not "${language}".`,
+          'Use another speech to text for it.',
+        );
       }
       yield* transcribeUtterance(audio, decode, { partialMs, ...(signal === undefined ? {} : { signal }) });
     },

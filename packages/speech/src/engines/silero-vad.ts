@@ -5,6 +5,8 @@ import { EngineError } from '../errors.js';
 import { createModelCache, type ModelCache } from '../models/cache.js';
 import { shareWorkerClient } from '../worker/shared.js';
 import type { SileroContract } from '../worker/silero.worker.js';
+import { holdOnnx } from './hold-onnx.js';
+import { started } from './start.js';
 
 export interface SileroVadOptions {
   /** Where the model comes from. Default: the machine's model cache. */
@@ -35,17 +37,13 @@ export function sileroVad(options: SileroVadOptions = {}): Promise<VoiceActivity
 /** With a context of its own length; 0 exists to show in a test what its lack does. */
 export async function createSileroVad(options: SileroVadOptions, contextSamples: number): Promise<VoiceActivityDetector> {
   const modelPath = options.modelPath ?? (await (options.cache ?? createModelCache()).path('silero-vad-v6', 'silero_vad_v6.onnx'));
+  await holdOnnx('silero-vad');
   const worker = shareWorkerClient<SileroContract>({
     name: 'silero-vad',
     script: new URL('../worker/silero.worker.js', import.meta.url),
     workerData: { modelPath },
   });
-  try {
-    await worker.call('load', undefined);
-  } catch (error) {
-    await worker.close();
-    throw error;
-  }
+  await started(worker, worker.call('load', undefined), modelPath);
   let state = new Float32Array(STATE);
   let context = new Float32Array(contextSamples);
   // Frames build on one another, so a frame waits for the one before; a reset makes late answers void.

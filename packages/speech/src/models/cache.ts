@@ -82,20 +82,24 @@ export function createModelCache(options: ModelCacheOptions = {}): ModelCache {
     const path = join(dir, model.name, file.path);
     const state = await fileState(path, file);
     if (state === 'ready') return path;
-    const message = state === 'missing' ? `The model ${model.name} is not on this machine.` : `${path} is damaged: its content is not the model's.`;
+    const message =
+      state === 'missing' ? `The model ${model.name} is not on this machine.` : `${path} is damaged: its content is not the model's.`;
     throw new ModelError(state, model.name, message, `Run: antiphon models pull ${model.name}`);
   }
 
   return {
     dir,
 
-    list: () => Promise.all(catalog.map(async model => ({
-      name: model.name,
-      purpose: model.purpose,
-      licence: model.licence,
-      bytes: model.files.reduce((sum, file) => sum + file.bytes, 0),
-      state: await modelState(dir, model),
-    }))),
+    list: () =>
+      Promise.all(
+        catalog.map(async model => ({
+          name: model.name,
+          purpose: model.purpose,
+          licence: model.licence,
+          bytes: model.files.reduce((sum, file) => sum + file.bytes, 0),
+          state: await modelState(dir, model),
+        })),
+      ),
 
     async pull(name, pullOptions = {}) {
       const model = find(name);
@@ -154,6 +158,7 @@ function assertSafe(model: Model): void {
   if (!/^[A-Za-z0-9][\w.-]*$/.test(model.name)) throw bad(`the model name "${model.name}"`);
   for (const { path } of model.files) {
     const clean = normalize(path);
-    if (path === '' || isAbsolute(path) || clean.split(sep).includes('..') || clean === '.') throw bad(`the path "${path}" of ${model.name}`);
+    if (path === '' || isAbsolute(path) || clean.split(sep).includes('..') || clean === '.')
+      throw bad(`the path "${path}" of ${model.name}`);
   }
 }

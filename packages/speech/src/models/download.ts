@@ -33,7 +33,7 @@ export async function download(url: string, partial: string, options: DownloadOp
       if (error instanceof Refused || isDiskError(error)) throw error;
       failures = ((await fileSize(partial)) ?? 0) > before ? 1 : failures + 1;
       if (failures >= attempts) throw error;
-      await delay(200 * 2 ** failures, undefined, options.signal === undefined ? {} : { signal: options.signal });
+      await delay(100 * 3 ** (failures - 1), undefined, options.signal === undefined ? {} : { signal: options.signal });
     }
   }
 }
@@ -101,7 +101,8 @@ async function store(
     options.onProgress?.(position, total);
     for await (const chunk of body) {
       touch();
-      if (total !== undefined && position + chunk.length > total) throw new Refused(`the server sent more than the expected ${total} bytes.`);
+      if (total !== undefined && position + chunk.length > total)
+        throw new Refused(`the server sent more than the expected ${total} bytes.`);
       await file.write(chunk, 0, chunk.length, position);
       position += chunk.length;
       options.onProgress?.(position, total);

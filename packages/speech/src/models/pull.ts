@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { ModelError, type ModelReason } from '../errors.js';
+import { ModelError } from '../errors.js';
 import type { PullProgress } from './cache.js';
 import type { Model, ModelFile, ModelSource, PackageSource } from './catalog.js';
 import { download } from './download.js';
@@ -69,7 +69,8 @@ async function pullSource(model: Model, source: ModelSource, context: PullContex
         fetch: context.fetch,
         bytes,
         ...(context.signal === undefined ? {} : { signal: context.signal }),
-        onProgress: (receivedBytes, totalBytes) => context.report({ model: model.name, source: label, receivedBytes, totalBytes, done: false }),
+        onProgress: (receivedBytes, totalBytes) =>
+          context.report({ model: model.name, source: label, receivedBytes, totalBytes, done: false }),
       });
     await fetchIt();
     if (!(await isIntact(partial, source, wanted, context.signal))) {
@@ -109,7 +110,14 @@ function splitIntegrity(integrity: string): [algorithm: string, digest: string] 
   return [integrity.slice(0, dash), integrity.slice(dash + 1)];
 }
 
-async function place(model: Model, source: ModelSource, partial: string, wanted: readonly ModelFile[], context: PullContext, label: string) {
+async function place(
+  model: Model,
+  source: ModelSource,
+  partial: string,
+  wanted: readonly ModelFile[],
+  context: PullContext,
+  label: string,
+) {
   const target = (file: ModelFile) => join(context.dir, model.name, file.path);
   if (!isPackage(source)) {
     const file = wanted[0]!;
@@ -135,7 +143,13 @@ function asModelError(model: Model, error: unknown, dir: string): ModelError {
   if (error instanceof ModelError) return error;
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
-    return new ModelError('write_failed', model.name, `The disk is full while pulling ${model.name}.`, `Free some space for ${dir}, then run the command again.`, error);
+    return new ModelError(
+      'write_failed',
+      model.name,
+      `The disk is full while pulling ${model.name}.`,
+      `Free some space for ${dir}, then run the command again.`,
+      error,
+    );
   }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS' || code === 'ENOTDIR' || code === 'EEXIST') {
     const hint = 'Choose a folder that can be written with ANTIPHON_MODELS.';

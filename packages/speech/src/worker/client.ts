@@ -2,7 +2,9 @@
 
 import { type Transferable, Worker } from 'node:worker_threads';
 import { EngineError } from '../errors.js';
-import type { Contract, FromWorker, ToWorker, WireError } from './protocol.js';
+import { engineError } from './engine-error.js';
+import { closeGate, createGateMemory, type GateMemory, guardExit, isInside } from './native-gate.js';
+import type { Contract, FromWorker, ToWorker } from './protocol.js';
 
 export interface CallOptions {
   readonly signal?: AbortSignal;
@@ -23,7 +25,13 @@ export interface WorkerClientOptions {
   /** For error messages. */
   readonly name: string;
   readonly script: URL;
-  readonly workerData?: unknown;
+  /** Structured-cloneable settings; the worker also finds its `gate` there. */
+  readonly workerData?: Readonly<Record<string, unknown>>;
+}
+
+interface Running {
+  readonly thread: Worker;
+  readonly gate: GateMemory;
 }
 
 interface Pending {
@@ -31,30 +39,36 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** Time that a closing worker gets to finish its current step. */
+/** Time that a closing worker gets to finish its current step before it is cut off, unless it is inside native code. */
 const CLOSE_MS = 3_000;
 
 /** An idle worker does not keep the process alive; a pending call does. */
 export function createWorkerClient<C extends Contract<C>>(options: WorkerClientOptions): WorkerClient<C> {
   const pending = new Map<number, Pending>();
-  let worker: Worker | undefined;
+  let worker: Running | undefined;
   let closed = false;
   let lastId = 0;
 
-  function start(): Worker {
-    const started = new Worker(options.script, {
+  function start(): Running {
+    const gate = createGateMemory();
+    const thread = new Worker(options.script, {
       name: options.name,
-      workerData: options.workerData,
+      workerData: { ...options.workerData, gate },
       execArgv: [],
     });
-    started.unref();
-    started.on('message', (message: FromWorker) => {
+    const started = { thread, gate };
+    const letGo = guardExit(gate);
+    thread.unref();
+    thread.on('message', (message: FromWorker) => {
       const call = settle(message.id);
       if (message.type === 'value') call?.resolve(message.value);
-      else call?.reject(fromWire(options.name, message.error));
+      else call?.reject(engineError(options.name, message.error));
     });
-    started.on('error', error => fail(started, error));
-    started.on('exit', code => fail(started, new Error(`it exited with code ${code}`)));
+    thread.on('error', error => fail(started, error));
+    thread.on('exit', code => {
+      letGo();
+      fail(started, new Error(`it exited with code ${code}`));
+    });
     return started;
   }
 
@@ -62,11 +76,11 @@ export function createWorkerClient<C extends Contract<C>>(options: WorkerClientO
   function settle(id: number): Pending | undefined {
     const call = pending.get(id);
     pending.delete(id);
-    if (pending.size === 0) worker?.unref();
+    if (pending.size === 0) worker?.thread.unref();
     return call;
   }
 
-  function fail(dead: Worker, cause: Error): void {
+  function fail(dead: Running, cause: Error): void {
     if (worker !== dead) return;
     worker = undefined;
     const calls = [...pending.values()];
@@ -80,12 +94,12 @@ export function createWorkerClient<C extends Contract<C>>(options: WorkerClientO
       if (closed) return Promise.reject(new EngineError('closed', `${options.name} was closed.`, 'Create a new one.'));
       if (signal?.aborted) return Promise.reject(signal.reason);
       worker ??= start();
-      const current = worker;
+      const { thread } = worker;
       const id = ++lastId;
       return new Promise((resolve, reject) => {
         const onAbort = () => {
           settle(id);
-          current.postMessage({ type: 'abort', id } satisfies ToWorker);
+          thread.postMessage({ type: 'abort', id } satisfies ToWorker);
           reject(signal?.reason);
         };
         const done = () => signal?.removeEventListener('abort', onAbort);
@@ -100,8 +114,8 @@ export function createWorkerClient<C extends Contract<C>>(options: WorkerClientO
           },
         });
         signal?.addEventListener('abort', onAbort, { once: true });
-        current.ref();
-        current.postMessage({ type: 'call', id, method, input } satisfies ToWorker, [...transfer]);
+        thread.ref();
+        thread.postMessage({ type: 'call', id, method, input } satisfies ToWorker, [...transfer]);
       });
     },
 
@@ -113,26 +127,19 @@ export function createWorkerClient<C extends Contract<C>>(options: WorkerClientO
       pending.clear();
       for (const call of calls) call.reject(new EngineError('closed', `${options.name} was closed.`, 'Create a new one.'));
       if (ending === undefined) return;
-      ending.ref();
+      const { thread, gate } = ending;
+      closeGate(gate);
+      thread.ref();
       await new Promise<void>(resolve => {
-        const timer = setTimeout(() => void ending.terminate(), CLOSE_MS);
-        ending.once('exit', () => {
-          clearTimeout(timer);
+        const timer = setInterval(() => {
+          if (!isInside(gate)) void thread.terminate();
+        }, CLOSE_MS);
+        thread.once('exit', () => {
+          clearInterval(timer);
           resolve();
         });
-        ending.postMessage({ type: 'close' } satisfies ToWorker);
+        thread.postMessage({ type: 'close' } satisfies ToWorker);
       });
     },
   };
-}
-
-function fromWire(name: string, error: WireError): EngineError {
-  const cause = Object.assign(new Error(error.message), error.stack === undefined ? {} : { stack: error.stack });
-  const missing = /Cannot find (?:package|module) '([^']+)'/.exec(error.message)?.[1];
-  if (missing !== undefined && (error.code === 'ERR_MODULE_NOT_FOUND' || error.code === 'MODULE_NOT_FOUND')) {
-    const hint = `Install it: npm install ${missing} --ignore-scripts`;
-    return new EngineError('missing_dependency', `${name} needs the package ${missing}, which is not installed.`, hint, cause);
-  }
-  const [line = 'unknown error'] = error.message.split('\n');
-  return new EngineError('failed', `${name} failed: ${line}`, '', cause);
 }

@@ -3,9 +3,10 @@
 import { join } from 'node:path';
 import { workerData } from 'node:worker_threads';
 import type tokenizerType from 'llama-tokenizer-js';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
+import type { Tensor } from 'onnxruntime-node';
 import { repetitionStart } from '../text/repetition.js';
-import { loadOnnx, type Onnx, sessionOptions } from './onnx.js';
+import { lazy } from './lazy.js';
+import { loadNetwork, loadOnnx, type Network, type Onnx } from './onnx.js';
 import { serve } from './serve.js';
 
 export interface MoonshineContract {
@@ -27,20 +28,18 @@ const HEAD_SIZE = 36;
 
 interface Loaded {
   readonly onnx: Onnx;
-  readonly encoder: InferenceSession;
-  readonly decoder: InferenceSession;
+  readonly encoder: Network;
+  readonly decoder: Network;
   readonly tokenizer: typeof tokenizerType;
 }
 
-let loading: Promise<Loaded> | undefined;
-
-async function load(): Promise<Loaded> {
+const load = lazy(async (): Promise<Loaded> => {
   const [onnx, { default: tokenizer }] = await Promise.all([loadOnnx(), import('llama-tokenizer-js')]);
   const [encoder, decoder] = await Promise.all(
-    ['encoder_model.onnx', 'decoder_model_merged.onnx'].map(file => onnx.InferenceSession.create(join(modelFolder, file), sessionOptions)),
+    ['encoder_model.onnx', 'decoder_model_merged.onnx'].map(file => loadNetwork(onnx, join(modelFolder, file))),
   );
   return { onnx, encoder: encoder!, decoder: decoder!, tokenizer };
-}
+});
 
 async function decode({ onnx, encoder, decoder, tokenizer }: Loaded, samples: Float32Array, signal: AbortSignal): Promise<string> {
   const input = padded(samples);
@@ -101,10 +100,10 @@ function strongest(logits: Tensor): number {
 
 serve<MoonshineContract>({
   async load() {
-    await (loading ??= load());
+    await load();
     return { value: undefined };
   },
   async decode({ samples }, signal) {
-    return { value: { text: await decode(await (loading ??= load()), samples, signal) } };
+    return { value: { text: await decode(await load(), samples, signal) } };
   },
 });

@@ -1,8 +1,9 @@
 // Silero VAD: one frame in, the probability of speech out. It keeps no state; the caller brings it and takes it back.
 
 import { workerData } from 'node:worker_threads';
-import type { InferenceSession, Tensor } from 'onnxruntime-node';
-import { loadOnnx, type Onnx, sessionOptions } from './onnx.js';
+import type { Tensor } from 'onnxruntime-node';
+import { lazy } from './lazy.js';
+import { loadNetwork, loadOnnx, type Network, type Onnx } from './onnx.js';
 import { serve } from './serve.js';
 
 export interface SileroContract {
@@ -18,26 +19,24 @@ const { modelPath } = workerData as { modelPath: string };
 
 interface Loaded {
   readonly onnx: Onnx;
-  readonly session: InferenceSession;
+  readonly network: Network;
   readonly sampleRate: Tensor;
 }
 
-let loading: Promise<Loaded> | undefined;
-
-async function load(): Promise<Loaded> {
+const load = lazy(async (): Promise<Loaded> => {
   const onnx = await loadOnnx();
-  const session = await onnx.InferenceSession.create(modelPath, sessionOptions);
-  return { onnx, session, sampleRate: new onnx.Tensor('int64', BigInt64Array.of(16_000n), []) };
-}
+  const network = await loadNetwork(onnx, modelPath);
+  return { onnx, network, sampleRate: new onnx.Tensor('int64', BigInt64Array.of(16_000n), []) };
+});
 
 serve<SileroContract>({
   async load() {
-    await (loading ??= load());
+    await load();
     return { value: undefined };
   },
   async detect({ samples, state }) {
-    const { onnx, session, sampleRate } = await (loading ??= load());
-    const { output, stateN } = await session.run({
+    const { onnx, network, sampleRate } = await load();
+    const { output, stateN } = await network.run({
       input: new onnx.Tensor('float32', samples, [1, samples.length]),
       state: new onnx.Tensor('float32', state, [2, 1, 128]),
       sr: sampleRate,

@@ -46,14 +46,14 @@ const LISTED: ReadonlyArray<readonly [string, CharClass]> = [
   ['?!؟‼⁇⁈⁉', CharClass.Mark],
   ['…', CharClass.Ellipsis],
   ['。！？｡।॥۔።፧፨។៕။։᠃꧉།', CharClass.FullStop],
-  [',;:،؛··;၊፣፤፥–', CharClass.Weak],
+  [',;:،؛\u0387\u00b7၊፣፤፥–', CharClass.Weak],
   ['，、；：—', CharClass.WeakFull],
   ['([{¿¡„‚“‘«‹「『（【《〈〔［｛', CharClass.Opener],
   [')]}”’»›」』）】》〉〕］｝', CharClass.Closer],
   ['"\'', CharClass.Quote],
   ['*_~#', CharClass.Markup],
   ['-−‐‑―', CharClass.Dash],
-  ['•⁃◦▪●‣·', CharClass.Bullet],
+  ['•⁃◦▪●‣', CharClass.Bullet],
   ['©®™', CharClass.Other],
 ];
 

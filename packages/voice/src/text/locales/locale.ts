@@ -3,7 +3,7 @@
  * without the final dot.
  */
 export interface LocaleData {
-  /** Stand before a name and never end a sentence: `Dr.`, `Frau.`. */
+  /** Never end a sentence: `Dr.`, `e.g.`. */
   readonly titles?: string;
   /** End a sentence only before a word of `starters`: `Inc.`, `approx.`. */
   readonly abbreviations?: string;
@@ -11,6 +11,8 @@ export interface LocaleData {
   readonly finals?: string;
   /** Abbreviations only when a number follows: `No. 5`, `p. 12`; else plain words. */
   readonly beforeNumber?: string;
+  /** Endings of words that are abbreviations when a number follows: `Hauptstr. 5`. */
+  readonly suffixes?: string;
   /** Words that usually start a sentence: they make the dot of an abbreviation, letter or ordinal an end. */
   readonly starters?: string;
   /** Month names (all spellings in use): a day number and a dot before one is an ordinal, `3. Juli`. */

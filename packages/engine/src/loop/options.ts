@@ -1,0 +1,95 @@
+import type { ChatRequest } from '../adapters/chat.js';
+import { isRecord, jsonFault } from '../data/json.js';
+import { ConfigurationError } from '../errors.js';
+
+/** The settings of a model call, in every place where they may stand. */
+export const SETTINGS = ['temperature', 'topP', 'maxTokens', 'stop', 'seed', 'reasoning', 'providerOptions', 'model'] as const;
+
+type Check = (value: unknown) => boolean;
+const isText: Check = value => typeof value === 'string' && value !== '';
+const isFunction: Check = value => typeof value === 'function';
+const isWhole: Check = value => Number.isInteger(value) && (value as number) > 0;
+const isBetween =
+  (low: number, high: number): Check =>
+  value =>
+    typeof value === 'number' && value >= low && value <= high;
+const isOneOf =
+  (...words: string[]): Check =>
+  value =>
+    words.includes(value as string);
+
+/** What each option must be, in words and as a test. */
+const RULES: { readonly [option: string]: readonly [string, Check] } = {
+  temperature: ['between 0 and 2', isBetween(0, 2)],
+  topP: ['between 0 and 1', isBetween(0, 1)],
+  maxTokens: ['a whole number above 0', isWhole],
+  stop: ['a list of texts', value => Array.isArray(value) && value.every(isText)],
+  seed: ['a whole number', value => Number.isInteger(value)],
+  reasoning: ['none, minimal, low, medium or high', isOneOf('none', 'minimal', 'low', 'medium', 'high')],
+  providerOptions: [
+    'an object of JSON by provider name, such as { openai: {…} }',
+    value => isRecord(value) && Object.values(value).every(isRecord) && jsonFault(value) === undefined,
+  ],
+  model: ['the name of a model', isText],
+  tools: ['a list of tools made by tool()', value => Array.isArray(value)],
+  toolChoice: [
+    'auto, none, required or { tool: name }',
+    value => isOneOf('auto', 'none', 'required')(value) || (isRecord(value) && isText(value.tool)),
+  ],
+  mode: ['auto or manual', isOneOf('auto', 'manual')],
+  maxTurns: ['a whole number above 0', isWhole],
+  stopWhen: ['a function of the steps', isFunction],
+  signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && isFunction(value.addEventListener)],
+  timeoutMs: ['a number of milliseconds above 0', value => typeof value === 'number' && value > 0],
+  context: ['anything', () => true],
+  sessionId: ['a text', isText],
+  requestId: ['a text', isText],
+  retry: ['false or { maxRetries, baseMs, capMs } with numbers that are not negative', isRetry],
+};
+
+const IN_DEFAULTS: ReadonlySet<string> = new Set([...SETTINGS, 'maxTurns']);
+const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoice']);
+
+/** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
+export function checkOptions(options: object): void {
+  check('option', options, key => Object.hasOwn(RULES, key), 'What only one provider knows goes into providerOptions.');
+}
+
+/** The same for the engine's `defaults`. */
+export function checkDefaults(defaults: object): void {
+  check('default', defaults, key => IN_DEFAULTS.has(key), `defaults takes ${[...IN_DEFAULTS].join(', ')}.`);
+}
+
+/** The same for a request. Other keys than settings are the caller's own: a thread may carry what it likes. */
+export function checkRequest(request: Partial<ChatRequest>): void {
+  const settings = Object.entries(request).filter(([key]) => IN_REQUEST.has(key));
+  check('setting', Object.fromEntries(settings), () => true, '');
+}
+
+/** Throws `ConfigurationError` for a retry policy that cannot work. */
+export function checkRetry(retry: unknown): void {
+  check('part', { retry }, () => true, '');
+}
+
+function check(kind: string, values: object, knows: (key: string) => boolean, hint: string): void {
+  const bad = (message: string) => new ConfigurationError('invalid_option', message);
+  if (!isRecord(values)) throw bad(`The ${kind}s must be an object.`);
+  for (const [key, value] of Object.entries(values)) {
+    if (!knows(key)) throw bad(`Unknown ${kind} "${key}". ${hint}`);
+    const rule = RULES[key];
+    if (value !== undefined && rule && !rule[1](value)) throw bad(`${key} must be ${rule[0]}, not ${shown(value)}.`);
+  }
+}
+
+function isRetry(value: unknown): boolean {
+  if (value === false) return true;
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(
+    ([key, part]) => part === undefined || (['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof part === 'number' && part >= 0),
+  );
+}
+
+function shown(value: unknown): string {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
+  return typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'this list' : 'this object') : String(value);
+}

@@ -1,0 +1,63 @@
+/** How long a server asks us to wait, from the headers that servers use for it. */
+
+const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+
+/**
+ * Milliseconds to wait, never negative; undefined when the server does not say. Reads `retry-after-ms`, then `retry-after` as seconds or
+ * as an HTTP date (RFC 9110 § 10.2.3), which is compared with `wallTime` (milliseconds since 1970).
+ *
+ * ```ts
+ * retryAfterMs(new Headers({ 'retry-after': '2' }), clock.wallTime()); // 2000
+ * ```
+ */
+export function retryAfterMs(headers: Headers, wallTime: number): number | undefined {
+  const ms = amount(headers.get('retry-after-ms'));
+  if (ms !== undefined) return ms;
+  const header = headers.get('retry-after');
+  const seconds = amount(header);
+  if (seconds !== undefined) return seconds * 1000;
+  const date = header === null ? undefined : parseHttpDate(header);
+  return date === undefined ? undefined : Math.max(0, date - wallTime);
+}
+
+/** A duration in Google's JSON form, such as `34.5s`, in milliseconds. */
+export function durationMs(text: unknown): number | undefined {
+  if (typeof text !== 'string' || !text.endsWith('s')) return undefined;
+  const seconds = amount(text.slice(0, -1));
+  return seconds === undefined ? undefined : seconds * 1000;
+}
+
+/**
+ * An HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, or the two obsolete forms) as milliseconds since 1970; undefined when it is none.
+ * Written out because the platform's parser accepts far more than dates, and time zones with it.
+ */
+export function parseHttpDate(text: string): number | undefined {
+  const words = text.trim().toLowerCase().replaceAll('-', ' ').split(/[ ,]+/);
+  // asctime has the year last: Sun Nov  6 08:49:37 1994
+  const asctime = words.length === 5 && MONTHS.includes(words[1] ?? '');
+  const [day, month, year, time] = asctime ? [words[2], words[1], words[4], words[3]] : words.slice(1);
+  const monthIndex = MONTHS.indexOf(month ?? '');
+  const clock = /^(\d{2}):(\d{2}):(\d{2})$/.exec(time ?? '');
+  const d = whole(day);
+  let y = whole(year);
+  if (monthIndex < 0 || !clock || d === undefined || y === undefined || d < 1 || d > 31) return undefined;
+  if (y < 100) y += y < 70 ? 2000 : 1900;
+  const [h, m, s] = [Number(clock[1]), Number(clock[2]), Number(clock[3])];
+  if (h > 23 || m > 59 || s > 60) return undefined;
+  return (((daysSince1970(y, monthIndex + 1, d) * 24 + h) * 60 + m) * 60 + s) * 1000;
+}
+
+/** Days in the Gregorian calendar; years are counted from March so that the leap day comes last. */
+function daysSince1970(year: number, month: number, day: number): number {
+  const y = month <= 2 ? year - 1 : year;
+  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1;
+  return y * 365 + Math.floor(y / 4) - Math.floor(y / 100) + Math.floor(y / 400) + dayOfYear - 719_468;
+}
+
+function whole(text: string | undefined): number | undefined {
+  return text !== undefined && /^\d{1,4}$/.test(text) ? Number(text) : undefined;
+}
+
+function amount(text: string | null): number | undefined {
+  return text !== null && /^\s*\d+(\.\d+)?\s*$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,217 @@
+import type { ReasoningEffort } from '@antiphon/engine';
+
+/**
+ * How one server differs from the others of this dialect: data, not code. Each flag names one habit of the wire; `openaiChat` guesses the
+ * profile from the base URL, and any flag can be overridden: `profile: { name: 'vllm', systemRole: 'developer' }`.
+ */
+export interface Profile {
+  /** Name of the provider in errors, provider options and provider state. */
+  readonly name: string;
+  /** Host names, or their endings when they begin with a dot. */
+  readonly hosts: readonly string[];
+  /** On this machine a server is known by its usual port. */
+  readonly port?: number;
+  /** What stands before `/chat/completions` when the base URL has no path. */
+  readonly root: string;
+  /** Environment variable that holds the key. */
+  readonly keyName?: string;
+  /** A request without a key is refused before it is sent. */
+  readonly needsKey: boolean;
+  readonly keyHeader: 'authorization' | 'api-key';
+  /** What to do when no server answers. */
+  readonly unreachableHint?: string;
+  readonly systemRole: 'system' | 'developer';
+  readonly maxTokensField: 'max_tokens' | 'max_completion_tokens';
+  readonly seedField: 'seed' | 'random_seed';
+  /** Ask for usage with `stream_options`; some servers send it anyway and refuse the field. */
+  readonly askUsage: boolean;
+  /** How the effort of reasoning is said. */
+  readonly effort: 'reasoning_effort' | 'reasoning' | 'thinking' | 'enable_thinking' | 'unsupported';
+  /** The efforts that the server knows; another becomes the nearest one, with a warning. */
+  readonly efforts: readonly ReasoningEffort[];
+  /** The field in which earlier reasoning is sent back, where the server wants it. */
+  readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
+  /** Rule for tool call ids: at most 40 characters, or exactly 9 letters and digits. */
+  readonly toolCallIds: 'any' | 'max-40' | 'nine-alphanumeric';
+  /** `auto-only`: the server ignores or refuses a forced choice. */
+  readonly toolChoice: 'full' | 'auto-only';
+  /** Content of an assistant message that only has tool calls. */
+  readonly emptyContent: null | '';
+  readonly images: boolean;
+  readonly audio: boolean;
+  readonly files: boolean;
+  /** `completion_tokens` leave reasoning out. */
+  readonly reasoningApart: boolean;
+  /** Settings that the server does not have. */
+  readonly unsupported: readonly ('temperature' | 'topP' | 'stop' | 'seed' | 'maxTokens')[];
+}
+
+const ALL_EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
+
+/** A server that nobody knows: the common part of the dialect, nothing refused in advance. */
+const GENERIC: Profile = {
+  name: 'openai-compatible',
+  hosts: [],
+  root: '/v1',
+  needsKey: false,
+  keyHeader: 'authorization',
+  systemRole: 'system',
+  maxTokensField: 'max_tokens',
+  seedField: 'seed',
+  askUsage: true,
+  effort: 'reasoning_effort',
+  efforts: ALL_EFFORTS,
+  replayReasoning: 'none',
+  toolCallIds: 'any',
+  toolChoice: 'full',
+  emptyContent: null,
+  images: true,
+  audio: true,
+  files: true,
+  reasoningApart: false,
+  unsupported: [],
+};
+
+function hosted(name: string, hosts: readonly string[], keyName: string, flags: Partial<Profile> = {}): Profile {
+  return { ...GENERIC, name, hosts, keyName, needsKey: true, audio: false, files: false, ...flags };
+}
+
+function local(name: string, port: number, unreachableHint: string, flags: Partial<Profile> = {}): Profile {
+  return { ...GENERIC, name, hosts: [], port, unreachableHint, audio: false, files: false, ...flags };
+}
+
+/** The servers that are known, by name. */
+export const PROFILES: readonly Profile[] = [
+  GENERIC,
+  hosted('openai', ['api.openai.com', '.api.openai.com'], 'OPENAI_API_KEY', {
+    maxTokensField: 'max_completion_tokens',
+    toolCallIds: 'max-40',
+    audio: true,
+    files: true,
+  }),
+  hosted('azure', ['.openai.azure.com', '.cognitiveservices.azure.com', '.services.ai.azure.com'], 'AZURE_OPENAI_API_KEY', {
+    root: '/openai/v1',
+    keyHeader: 'api-key',
+    maxTokensField: 'max_completion_tokens',
+    toolCallIds: 'max-40',
+    audio: true,
+    files: true,
+  }),
+  local('ollama', 11434, 'start Ollama with `ollama serve`, or set baseURL to where it runs', {
+    efforts: ['none', 'low', 'medium', 'high'],
+    toolChoice: 'auto-only',
+    replayReasoning: 'reasoning',
+    emptyContent: '',
+  }),
+  local('llama.cpp', 8080, 'start it with `llama-server -m MODEL.gguf`, or set baseURL to where it runs', {
+    audio: true,
+    replayReasoning: 'reasoning_content',
+  }),
+  local('lmstudio', 1234, 'start the server in LM Studio or with `lms server start`, or set baseURL to where it runs'),
+  local('vllm', 8000, 'start it with `vllm serve MODEL`, or set baseURL to where it runs', { audio: true }),
+  hosted('deepseek', ['api.deepseek.com'], 'DEEPSEEK_API_KEY', {
+    effort: 'thinking',
+    replayReasoning: 'reasoning_content',
+    emptyContent: '',
+    images: false,
+    unsupported: ['seed'],
+  }),
+  hosted('groq', ['api.groq.com'], 'GROQ_API_KEY', {
+    root: '/openai/v1',
+    maxTokensField: 'max_completion_tokens',
+    efforts: ['none', 'low', 'medium', 'high'],
+    replayReasoning: 'reasoning',
+  }),
+  hosted('mistral', ['api.mistral.ai', 'codestral.mistral.ai'], 'MISTRAL_API_KEY', {
+    seedField: 'random_seed',
+    askUsage: false,
+    efforts: ['none', 'high'],
+    toolCallIds: 'nine-alphanumeric',
+    emptyContent: '',
+    audio: true,
+  }),
+  hosted('xai', ['api.x.ai', '.api.x.ai'], 'XAI_API_KEY', { efforts: ['low', 'high'], reasoningApart: true }),
+  hosted('openrouter', ['openrouter.ai'], 'OPENROUTER_API_KEY', {
+    root: '/api/v1',
+    effort: 'reasoning',
+    replayReasoning: 'reasoning_details',
+    toolCallIds: 'max-40',
+    audio: true,
+    files: true,
+  }),
+  hosted('together', ['api.together.xyz', 'api.together.ai'], 'TOGETHER_API_KEY'),
+  hosted('fireworks', ['api.fireworks.ai'], 'FIREWORKS_API_KEY', { root: '/inference/v1', replayReasoning: 'reasoning_content' }),
+  hosted('cerebras', ['api.cerebras.ai'], 'CEREBRAS_API_KEY', {
+    maxTokensField: 'max_completion_tokens',
+    efforts: ['none', 'low', 'medium', 'high'],
+    replayReasoning: 'reasoning',
+    images: false,
+  }),
+  hosted('moonshot', ['api.moonshot.ai', 'api.moonshot.cn'], 'MOONSHOT_API_KEY', {
+    effort: 'thinking',
+    replayReasoning: 'reasoning_content',
+    emptyContent: '',
+    unsupported: ['seed'],
+  }),
+  hosted(
+    'alibaba',
+    ['dashscope.aliyuncs.com', '.dashscope.aliyuncs.com', 'dashscope-intl.aliyuncs.com', 'dashscope-us.aliyuncs.com'],
+    'DASHSCOPE_API_KEY',
+    {
+      root: '/compatible-mode/v1',
+      effort: 'enable_thinking',
+      emptyContent: '',
+      audio: true,
+    },
+  ),
+  hosted('perplexity', ['api.perplexity.ai'], 'PERPLEXITY_API_KEY', {
+    root: '',
+    askUsage: false,
+    toolChoice: 'auto-only',
+    efforts: ['minimal', 'low', 'medium', 'high'],
+    unsupported: ['seed', 'stop'],
+  }),
+  hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {
+    root: '/api/paas/v4',
+    effort: 'thinking',
+    replayReasoning: 'reasoning_content',
+    toolChoice: 'auto-only',
+    emptyContent: '',
+    unsupported: ['seed'],
+  }),
+  hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', { root: '/v1beta/openai', audio: true, unsupported: ['seed'] }),
+  hosted('deepinfra', ['api.deepinfra.com'], 'DEEPINFRA_API_KEY', { root: '/v1/openai' }),
+  hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
+  hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),
+  hosted('huggingface', ['router.huggingface.co'], 'HF_TOKEN'),
+  hosted('github', ['models.github.ai'], 'GITHUB_TOKEN', { root: '/inference' }),
+];
+
+/** What `openaiChat({ profile })` takes: a known name, or flags on top of the profile with that name (or of the guessed one). */
+export type ProfileOption = string | Partial<Omit<Profile, 'hosts' | 'port' | 'root'>>;
+
+/** The profile with this name; undefined when there is none. */
+export function profileNamed(name: string): Profile | undefined {
+  return PROFILES.find(profile => profile.name === name);
+}
+
+/** The profile of the server at this address. */
+export function guessProfile(url: URL): Profile {
+  const host = url.hostname.toLowerCase();
+  const byHost = PROFILES.find(({ hosts }) => hosts.some(known => (known.startsWith('.') ? host.endsWith(known) : host === known)));
+  if (byHost) return byHost;
+  const byPort = isLocal(host) ? PROFILES.find(({ port }) => port !== undefined && String(port) === url.port) : undefined;
+  return byPort ?? GENERIC;
+}
+
+function isLocal(host: string): boolean {
+  return (
+    host === 'localhost' ||
+    host === '[::1]' ||
+    host === '0.0.0.0' ||
+    host.startsWith('127.') ||
+    host.endsWith('.local') ||
+    host.startsWith('192.168.') ||
+    host.startsWith('10.')
+  );
+}

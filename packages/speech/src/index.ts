@@ -1,0 +1,30 @@
+// Real local speech engines behind the interfaces of `@antiphon/voice`, the models they need, and the audio around them.
+
+export type { Audio, WavAudio } from './audio/read-wav.js';
+export { parseWav, readWav } from './audio/read-wav.js';
+export type { ResampleQuality, Resampler } from './audio/resample.js';
+export { createResampler, resample } from './audio/resample.js';
+export type { Encoding } from './audio/sample-codec.js';
+export type { PaceClock, WavSourceOptions } from './audio/sources.js';
+export { resampledSource, wavSource } from './audio/sources.js';
+export { toMono } from './audio/to-mono.js';
+export type { BitDepth, WavInput } from './audio/write-wav.js';
+export { writeWav } from './audio/write-wav.js';
+export type { FliteOptions, FliteVoice } from './engines/flite.js';
+export { flite, fliteVoices } from './engines/flite.js';
+export type { MoonshineOptions } from './engines/moonshine.js';
+export { moonshine } from './engines/moonshine.js';
+export type { SileroVadOptions } from './engines/silero-vad.js';
+export { sileroVad } from './engines/silero-vad.js';
+export type { AudioReason, EngineReason, ModelReason } from './errors.js';
+export { AudioError, EngineError, ModelError, SpeechError } from './errors.js';
+export type { ModelCache, ModelCacheOptions, ModelState, ModelStatus, PullOptions, PullProgress } from './models/cache.js';
+export { createModelCache } from './models/cache.js';
+export { defaultCacheDirectory } from './models/cache-directory.js';
+export type { Model, ModelFile, ModelSource, PackageSource, UrlSource } from './models/catalog.js';
+export { modelCatalog } from './models/catalog.js';
+export type { ResolveTarball } from './models/npm-client.js';
+export type { ProgressStream } from './models/progress-bar.js';
+export { progressBar } from './models/progress-bar.js';
+export type { WordErrors } from './text/word-error-rate.js';
+export { wordErrorRate, wordErrors } from './text/word-error-rate.js';

@@ -1,0 +1,114 @@
+import { describe } from '@antiphon/engine';
+import type { AudioSource } from '../interfaces/source.js';
+import type { SpeechToText } from '../interfaces/stt.js';
+import type { VoiceActivityDetector } from '../interfaces/vad.js';
+import { Segmenter, type SegmenterPolicy } from '../listening/segmenter.js';
+import type { TurnEvent } from '../turns/events.js';
+import { Channel } from './channel.js';
+
+export interface EarOptions {
+  readonly source: AudioSource;
+  readonly vad: VoiceActivityDetector;
+  readonly stt: SpeechToText;
+  readonly policy: SegmenterPolicy;
+  /** Milliseconds since the session started. */
+  readonly now: () => number;
+  readonly signal: AbortSignal;
+  readonly dispatch: (event: TurnEvent) => void;
+  readonly fault: (stage: 'vad' | 'source', message: string) => void;
+}
+
+interface Utterance {
+  readonly number: number;
+  readonly audio: Channel<Float32Array>;
+  readonly abort: AbortController;
+  endedAt: number;
+}
+
+/** Hears: cuts the source into utterances and has each one transcribed while it is spoken. Resolves when the source has ended and all words are known. */
+export async function listen(options: EarOptions): Promise<void> {
+  const { source, vad, now, signal, dispatch, policy } = options;
+  const segmenter = new Segmenter({ sampleRate: vad.sampleRate, policy });
+  const pending = new Set<Promise<void>>();
+  let utterance: Utterance | undefined;
+  let utterances = 0;
+  let streamBegan: number | undefined;
+
+  const timeOf = (sample: number) => Math.min(now(), (streamBegan ?? now()) + (sample * 1000) / vad.sampleRate);
+
+  const handle = (event: ReturnType<Segmenter['push']>[number]) => {
+    switch (event.type) {
+      case 'speech_start': {
+        utterance = { number: utterances++, audio: new Channel(), abort: new AbortController(), endedAt: 0 };
+        dispatch({ type: 'speech_start', utterance: utterance.number, startedAt: timeOf(event.start) });
+        const work = transcribe(utterance, options).finally(() => pending.delete(work));
+        pending.add(work);
+        return;
+      }
+      case 'audio':
+        if (!utterance) return;
+        utterance.audio.push(event.samples);
+        return dispatch({ type: 'speech_goes_on', utterance: utterance.number, spokenMs: (event.spoken * 1000) / vad.sampleRate });
+      case 'speech_end':
+        if (!utterance) return;
+        utterance.endedAt = timeOf(event.end);
+        utterance.audio.close();
+        if (!event.accepted) utterance.abort.abort();
+        dispatch({ type: 'speech_end', utterance: utterance.number, endedAt: utterance.endedAt, accepted: event.accepted });
+        utterance = undefined;
+    }
+  };
+
+  let rest = new Float32Array(0);
+  try {
+    for await (const block of source.frames(signal)) {
+      streamBegan ??= now() - (block.length * 1000) / source.sampleRate;
+      const joined = rest.length === 0 ? block : concat(rest, block);
+      let at = 0;
+      for (; at + vad.frameSamples <= joined.length; at += vad.frameSamples) {
+        const frame = joined.slice(at, at + vad.frameSamples);
+        const probability = await vad.detect(frame).catch(error => {
+          throw new VadFault(describe(error));
+        });
+        if (signal.aborted) break;
+        for (const event of segmenter.push(frame, probability)) handle(event);
+      }
+      rest = joined.slice(at);
+      if (signal.aborted) break;
+    }
+  } catch (error) {
+    if (!signal.aborted) options.fault(error instanceof VadFault ? 'vad' : 'source', describe(error));
+  }
+  for (const event of segmenter.flush()) handle(event);
+  if (signal.aborted) utterance?.abort.abort();
+  await Promise.all(pending);
+}
+
+class VadFault extends Error {}
+
+async function transcribe(utterance: Utterance, { stt, signal, dispatch }: EarOptions): Promise<void> {
+  const stop = () => utterance.abort.abort();
+  if (signal.aborted) stop();
+  signal.addEventListener('abort', stop, { once: true });
+  const { number } = utterance;
+  let final = '';
+  try {
+    for await (const { type, text } of stt.transcribe(utterance.audio, { signal: utterance.abort.signal })) {
+      if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text });
+      else final = text;
+    }
+    dispatch({ type: 'stt_final', utterance: number, text: final, endedAt: utterance.endedAt });
+  } catch (error) {
+    // A rejected utterance was taken back already; nobody waits for its words.
+    if (!utterance.abort.signal.aborted) dispatch({ type: 'stt_error', utterance: number, message: describe(error) });
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}
+
+function concat(a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> {
+  const joined = new Float32Array(a.length + b.length);
+  joined.set(a);
+  joined.set(b, a.length);
+  return joined;
+}

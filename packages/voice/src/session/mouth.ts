@@ -1,0 +1,70 @@
+import { type Clock, describe, sleep } from '@antiphon/engine';
+import type { TextToSpeech } from '../interfaces/tts.js';
+import type { Player } from '../playout/player.js';
+import { type Clause, speakable } from '../text/index.js';
+import type { TurnEvent, VoiceEventBody } from '../turns/events.js';
+import { Channel } from './channel.js';
+
+export interface MouthOptions {
+  readonly tts: TextToSpeech;
+  readonly player: Player;
+  readonly clock: Clock;
+  readonly locale: string | undefined;
+  readonly dispatch: (event: TurnEvent) => void;
+  readonly emit: (event: VoiceEventBody) => void;
+}
+
+/** Audio that may wait to be played before synthesis pauses; seconds. */
+const MAX_WAITING_SECONDS = 20;
+
+/** The voice of one generation: speaks its clauses one after the other until the signal aborts. */
+export class Mouth {
+  readonly #clauses = new Channel<{ readonly clause: Clause; readonly number: number }>();
+  readonly #options: MouthOptions;
+
+  constructor(options: MouthOptions, generation: number, signal: AbortSignal) {
+    this.#options = options;
+    void this.#run(generation, signal);
+    signal.addEventListener('abort', () => this.#clauses.close(), { once: true });
+  }
+
+  speak(clause: Clause, number: number): void {
+    this.#clauses.push({ clause, number });
+  }
+
+  close(): void {
+    this.#clauses.close();
+  }
+
+  async #run(generation: number, signal: AbortSignal): Promise<void> {
+    const { dispatch, player, clock } = this.#options;
+    for await (const { clause, number } of this.#clauses) {
+      const place = player.ledger.open(generation, clause.text);
+      try {
+        while (player.waiting > MAX_WAITING_SECONDS * this.#options.tts.sampleRate) await sleep(clock, 100, signal);
+        await this.#synthesize(clause, number, generation, place, signal);
+        player.ledger.close(place);
+        dispatch({ type: 'tts_done', generation, clause: number });
+      } catch (error) {
+        if (signal.aborted) return;
+        player.ledger.close(place);
+        dispatch({ type: 'tts_error', generation, clause: number, message: describe(error) });
+      }
+    }
+  }
+
+  async #synthesize(clause: Clause, number: number, generation: number, place: number, signal: AbortSignal): Promise<void> {
+    const { tts, player, locale, dispatch, emit } = this.#options;
+    const text = speakable(clause.text, locale === undefined ? {} : { locale });
+    if (text === '') return;
+    emit({ type: 'tts_request', generation, clause: number, text });
+    let first = true;
+    for await (const { samples, words } of tts.synthesize(text, { signal })) {
+      signal.throwIfAborted();
+      if (first) dispatch({ type: 'tts_first_byte', generation, clause: number });
+      first = false;
+      player.queue(generation, place, samples, words);
+    }
+    signal.throwIfAborted();
+  }
+}

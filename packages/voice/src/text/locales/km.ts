@@ -1,0 +1,6 @@
+import type { LocaleData } from './locale.js';
+
+export const km: LocaleData = {
+  abbreviations: 'គ.ស',
+  neverLast: 'និង ឬ',
+};

@@ -1,0 +1,6 @@
+import type { LocaleData } from './locale.js';
+
+/** A dot behind a letter of this script always abbreviates: see the script rules. */
+export const lo: LocaleData = {
+  neverLast: 'ແລະ ຫຼື',
+};
