@@ -17,7 +17,9 @@ function importMs(path) {
   const code = path
     ? `const t = performance.now(); await import(${JSON.stringify(new URL(path, import.meta.url).href)}); console.log(performance.now() - t);`
     : 'console.log(0)';
-  const times = Array.from({ length: RUNS }, () => Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout));
+  const times = Array.from({ length: RUNS }, () =>
+    Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout),
+  );
   return times.sort((a, b) => a - b)[RUNS >> 1];
 }
 

@@ -18,7 +18,9 @@ for (const name of wanted) {
     process.exit(2);
   }
 }
-console.log(`Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}. Times vary from run to run; compare within one run.`);
+console.log(
+  `Node ${process.versions.node}, ${cpus().length} × ${cpus()[0]?.model ?? 'unknown CPU'}. Times vary from run to run; compare within one run.`,
+);
 if (wanted.includes('speech')) run(process.execPath, antiphon('models', 'pull'), { stdio: ['ignore', 2, 2] });
 for (const name of wanted) {
   console.log(`\n## ${name}\n`);

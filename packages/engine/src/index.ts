@@ -1,6 +1,7 @@
 export * from './adapters/block-writer.js';
 export * from './adapters/chat.js';
 export * from './clock.js';
+export * from './contract.js';
 export * from './data/json.js';
 export * from './data/messages.js';
 export * from './data/parts.js';
@@ -10,9 +11,9 @@ export * from './engine.js';
 export * from './errors.js';
 export * from './events/event-stream.js';
 export * from './events/events.js';
+export * from './events/finish.js';
 export * from './events/fold.js';
 export * from './events/outcome.js';
-export type { RetryPolicy } from './loop/model-call.js';
 export { repairMessages } from './loop/repair.js';
 export * from './session/session.js';
 export type { SessionJson } from './session/session-json.js';

@@ -1,6 +1,7 @@
 import { isRecord, type JsonObject, jsonFault, MAX_JSON_DEPTH } from '../data/json.js';
 import type { FilePart, ImagePart, InvalidCall, ProviderState, SourcePart, ToolCall } from '../data/parts.js';
-import type { AdapterEvent, FinishReason, MessageEnd, MessageStart, Warning } from '../events/events.js';
+import type { AdapterEvent, MessageEnd, MessageStart } from '../events/events.js';
+import type { FinishReason, Warning } from '../events/finish.js';
 
 interface OpenCall {
   index: number;

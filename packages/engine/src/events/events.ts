@@ -2,17 +2,8 @@ import type { Json, JsonObject } from '../data/json.js';
 import type { FilePart, ImagePart, ProviderState, SourcePart, ToolCall, ToolResultPart } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
 import type { ErrorJson } from '../errors.js';
+import type { FinishReason, Warning } from './finish.js';
 import type { Outcome } from './outcome.js';
-
-/** Why the model stopped, in words that are the same for every provider. */
-export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' | 'error' | 'other';
-
-/** Something that was asked for and not done, or done otherwise. */
-export interface Warning {
-  readonly code: 'unsupported_setting' | 'malformed_event' | 'repaired_arguments' | 'repaired_history' | 'other';
-  readonly message: string;
-  readonly setting?: string;
-}
 
 /** Blocks of a message are numbered from 0 in the order in which they began: `index` is the place of the part in the finished message. */
 export interface MessageStart {

@@ -4,7 +4,8 @@ import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
 import { repairMessages } from '../loop/repair.js';
-import type { FinishReason, MessageEnd, StreamEvent, Warning } from './events.js';
+import type { MessageEnd, StreamEvent } from './events.js';
+import type { FinishReason, Warning } from './finish.js';
 import type { InterruptReason, Outcome, OutcomeBase, Pending, Step } from './outcome.js';
 
 /** How a run ended, beside everything that arrived. */

@@ -3,7 +3,7 @@ import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js
 import type { SourcePart, ToolCall } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
-import type { FinishReason, Warning } from './events.js';
+import type { FinishReason, Warning } from './finish.js';
 
 /** One model call and the answers to its tool calls. */
 export interface Step {

@@ -1,18 +1,9 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import { sleep } from '../clock.js';
+import type { RetryPolicy } from '../contract.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { AdapterEvent, RetryEvent } from '../events/events.js';
 import { abortable } from './abortable.js';
-
-/** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
-export interface RetryPolicy {
-  /** Further tries after the first; default 2. */
-  readonly maxRetries?: number;
-  /** Milliseconds before the first retry; default 500. */
-  readonly baseMs?: number;
-  /** The longest wait; a provider that asks for more fails the call at once. Default 60 000. */
-  readonly capMs?: number;
-}
 
 /**
  * One model call. Retries it as long as nothing of the answer was shown; a failure after that is thrown, since a second answer would begin

@@ -1,15 +1,14 @@
 import type { ChatAdapter, ChatRequest, ModelSettings, ToolChoice } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
+import type { CallOptions, Engine, EngineConfig, Input, RetryPolicy, Tool, ToolExecutor } from '../contract.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
-import type { CallOptions, Engine, EngineConfig, Input } from '../engine.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
 import type { Step } from '../events/outcome.js';
 import { encodeResult, type ResultEncoder } from '../tools/encode.js';
-import { executeTool, type ToolExecutor } from '../tools/execute.js';
-import { type Tool, toolMap } from '../tools/tool.js';
-import type { RetryPolicy } from './model-call.js';
+import { executeTool } from '../tools/execute.js';
+import { toolMap } from '../tools/tool.js';
 import { checkOptions, checkRequest, SETTINGS } from './options.js';
 
 /** Everything a run needs, checked and merged: call options over the request, the request over the engine's defaults. */

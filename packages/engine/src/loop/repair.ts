@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
 import { toolResult } from '../data/messages.js';
 import type { AssistantPart } from '../data/parts.js';
-import type { Warning } from '../events/events.js';
+import type { Warning } from '../events/finish.js';
 
 const UNANSWERED = 'This call was not run: the conversation went on without it.';
 

@@ -1,7 +1,7 @@
+import type { CallOptions, Engine } from '../contract.js';
 import { jsonFault } from '../data/json.js';
 import { type Message, toolResult, type UserMessage, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
-import type { CallOptions, Engine } from '../engine.js';
 import { type ErrorJson, SessionError, ValidationError } from '../errors.js';
 import { EventStream } from '../events/event-stream.js';
 import type { StreamEvent } from '../events/events.js';

@@ -5,7 +5,8 @@ import type { JsonObject } from '../data/json.js';
 import type { SourcePart } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
 import { AdapterError } from '../errors.js';
-import type { AdapterEvent, FinishReason } from '../events/events.js';
+import type { AdapterEvent } from '../events/events.js';
+import type { FinishReason } from '../events/finish.js';
 
 /** What a scripted model answers once. Everything is optional; an empty turn is an empty answer that stops. */
 export interface ScriptedReply {

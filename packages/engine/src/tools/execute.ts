@@ -1,14 +1,9 @@
+import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
 import { jsonFault } from '../data/json.js';
 import { describe, type Issue, ToolError } from '../errors.js';
-import { isReservedHaltReason, isToolResult, ok, type ToolResult } from './result.js';
+import { isReservedHaltReason, isToolResult, ok } from './result.js';
 import { validate } from './schema.js';
-import { checkHandler, type Tool, type ToolContext } from './tool.js';
-
-/** How a call ended: what the handler said, or why it said nothing. */
-export type ToolOutcome = ToolResult | ToolError;
-
-/** Runs one call. The engine takes another one as `executor`, for example to run tools in another process. */
-export type ToolExecutor = (tool: Tool, args: unknown, context: ToolContext) => Promise<ToolOutcome>;
+import { checkHandler } from './tool.js';
 
 /**
  * The default executor: checks the arguments, calls the handler and gives its result. Tagged results pass untouched; a plain value becomes

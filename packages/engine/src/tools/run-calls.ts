@@ -1,15 +1,13 @@
 import type { Clock } from '../clock.js';
+import type { Engine, Tool, ToolContext, ToolExecutor, ToolOutcome } from '../contract.js';
 import { isRecord, type Json, toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
-import type { Engine } from '../engine.js';
 import { describe, ToolError } from '../errors.js';
 import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
 import { follow } from '../loop/signals.js';
 import { encodeFailure, type ResultEncoder } from './encode.js';
-import type { ToolExecutor, ToolOutcome } from './execute.js';
 import { Inbox } from './inbox.js';
-import type { Tool, ToolContext } from './tool.js';
 
 /** What a batch of calls needs beside the calls. */
 export interface BatchContext {

@@ -1,60 +1,8 @@
 import type { ToolSpec } from '../adapters/chat.js';
-import { isRecord, type Json, type JsonObject } from '../data/json.js';
-import type { ToolCall } from '../data/parts.js';
-import type { Engine } from '../engine.js';
+import type { Tool, ToolDefinition } from '../contract.js';
+import { isRecord, type JsonObject } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
-import type { ToolResult } from './result.js';
-import { NO_ARGUMENTS, type Schema, type SchemaOutput, toJsonSchema } from './schema.js';
-
-/** What a handler is given beside its arguments. */
-export interface ToolContext {
-  /** The caller's own value: session options over call options over the engine's. */
-  readonly context: unknown;
-  readonly sessionId?: string;
-  readonly requestId: string;
-  readonly call: ToolCall;
-  /** For nested model calls. */
-  readonly engine?: Engine;
-  /** Aborts when the run is stopped or the tool's time is up. */
-  readonly signal: AbortSignal;
-  /** Shows an interim value to whoever reads the stream. */
-  readonly progress: (value: Json) => void;
-}
-
-/** What a handler may return: a tagged result, or any JSON value (which means `ok`). */
-export type ToolReturn = ToolResult | unknown;
-
-/** What runs when the model calls a tool: validated arguments in, a value or a tagged result out. A throw is told to the model as a crash. */
-export type ToolHandler<Args> = (args: Args, context: ToolContext) => ToolReturn | Promise<ToolReturn>;
-
-/** What `tool()` takes. */
-export interface ToolDefinition<S extends Schema> {
-  /** 1 to 64 letters, digits, `_` or `-`; unique in a run. */
-  readonly name: string;
-  /** For the model: what it does and when to use it. */
-  readonly description: string;
-  /** Schema of the arguments: Standard Schema (its output type is `run`'s argument type) or JSON Schema. */
-  readonly input?: S;
-  /** Absent for a tool that the caller runs (`manual: true`). */
-  readonly run?: ToolHandler<SchemaOutput<S>>;
-  /** The loop stops and hands the call to the caller. */
-  readonly manual?: boolean;
-  /** The loop stops until the call is approved. */
-  readonly approve?: boolean | ((call: ToolCall) => boolean);
-  /** Milliseconds before the handler is given up; default 30 000. */
-  readonly timeoutMs?: number;
-  /** How many calls of this tool may run at once; 1 makes it sequential. */
-  readonly maxConcurrency?: number;
-  readonly summary?: string;
-  readonly compact?: boolean;
-}
-
-/** A tool that was checked. Made by `tool()`. */
-export interface Tool extends Omit<ToolDefinition<Schema>, 'run' | 'input'> {
-  readonly input: Schema;
-  readonly run?: ToolHandler<never>;
-  readonly inputSchema: JsonObject;
-}
+import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const KEYS: ReadonlySet<string> = new Set([

@@ -122,7 +122,7 @@ export class Scanner {
   /** Cuts at the last weak mark, if there is one (rule 8: the deadline says so). */
   releaseWeak(): void {
     const at = this.breaks.lastWeak(this.start);
-    if (at > this.start) this.close(at, 'weak');
+    if (at > this.start) this.split(at, 'weak');
   }
 
   /** A whole fence, or a part of an endless one. */

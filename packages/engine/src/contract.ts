@@ -1,0 +1,138 @@
+// What an engine, a call and a tool are. Their types name each other (a handler is given its engine), so they stand together.
+import type { ChatAdapter, ChatRequest, ModelSettings, ToolChoice } from './adapters/chat.js';
+import type { Clock } from './clock.js';
+import type { Json, JsonObject } from './data/json.js';
+import type { Message, Thread } from './data/messages.js';
+import type { ToolCall } from './data/parts.js';
+import type { ToolError } from './errors.js';
+import type { EventStream } from './events/event-stream.js';
+import type { Outcome, Step } from './events/outcome.js';
+import type { ResultEncoder } from './tools/encode.js';
+import type { ToolResult } from './tools/result.js';
+import type { Schema, SchemaOutput } from './tools/schema.js';
+
+/** What a handler is given beside its arguments. */
+export interface ToolContext {
+  /** The caller's own value: session options over call options over the engine's. */
+  readonly context: unknown;
+  readonly sessionId?: string;
+  readonly requestId: string;
+  readonly call: ToolCall;
+  /** For nested model calls. */
+  readonly engine?: Engine;
+  /** Aborts when the run is stopped or the tool's time is up. */
+  readonly signal: AbortSignal;
+  /** Shows an interim value to whoever reads the stream. */
+  readonly progress: (value: Json) => void;
+}
+
+/** What a handler may return: a tagged result, or any JSON value (which means `ok`). */
+export type ToolReturn = ToolResult | unknown;
+
+/** What runs when the model calls a tool: validated arguments in, a value or a tagged result out. A throw is told to the model as a crash. */
+export type ToolHandler<Args> = (args: Args, context: ToolContext) => ToolReturn | Promise<ToolReturn>;
+
+/** What `tool()` takes. */
+export interface ToolDefinition<S extends Schema> {
+  /** 1 to 64 letters, digits, `_` or `-`; unique in a run. */
+  readonly name: string;
+  /** For the model: what it does and when to use it. */
+  readonly description: string;
+  /** Schema of the arguments: Standard Schema (its output type is `run`'s argument type) or JSON Schema. */
+  readonly input?: S;
+  /** Absent for a tool that the caller runs (`manual: true`). */
+  readonly run?: ToolHandler<SchemaOutput<S>>;
+  /** The loop stops and hands the call to the caller. */
+  readonly manual?: boolean;
+  /** The loop stops until the call is approved. */
+  readonly approve?: boolean | ((call: ToolCall) => boolean);
+  /** Milliseconds before the handler is given up; default 30 000. */
+  readonly timeoutMs?: number;
+  /** How many calls of this tool may run at once; 1 makes it sequential. */
+  readonly maxConcurrency?: number;
+  readonly summary?: string;
+  readonly compact?: boolean;
+}
+
+/** A tool that was checked. Made by `tool()`. */
+export interface Tool extends Omit<ToolDefinition<Schema>, 'run' | 'input'> {
+  readonly input: Schema;
+  readonly run?: ToolHandler<never>;
+  readonly inputSchema: JsonObject;
+}
+
+/** How a call ended: what the handler said, or why it said nothing. */
+export type ToolOutcome = ToolResult | ToolError;
+
+/** Runs one call. The engine takes another one as `executor`, for example to run tools in another process. */
+export type ToolExecutor = (tool: Tool, args: unknown, context: ToolContext) => Promise<ToolOutcome>;
+
+/** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
+export interface RetryPolicy {
+  /** Further tries after the first; default 2. */
+  readonly maxRetries?: number;
+  /** Milliseconds before the first retry; default 500. */
+  readonly baseMs?: number;
+  /** The longest wait; a provider that asks for more fails the call at once. Default 60 000. */
+  readonly capMs?: number;
+}
+
+/** What an engine is made of. Capabilities are slots; no slot falls back to another. */
+export interface EngineConfig {
+  readonly chat?: ChatAdapter;
+  readonly tools?: readonly Tool[];
+  /** Runs tool calls; default `executeTool`. */
+  readonly executor?: ToolExecutor;
+  /** Turns a tool's value into what the model reads; default JSON. */
+  readonly encodeResult?: ResultEncoder;
+  /** Settings for every call that does not set them itself. */
+  readonly defaults?: ModelSettings & { readonly model?: string; readonly maxTurns?: number };
+  /** Handed to tool handlers; never sent to a provider. */
+  readonly context?: unknown;
+  /** `false` never sends a failed model call again. */
+  readonly retry?: RetryPolicy | false;
+  readonly clock?: Clock;
+}
+
+/** Text (one user message), messages, a thread, or a whole request. */
+export type Input = string | readonly Message[] | Thread | ChatRequest;
+
+/** Options of one call; they win over the request, which wins over the engine's defaults. */
+export interface CallOptions extends ModelSettings {
+  readonly model?: string;
+  /** Replaces the engine's tools for this call. */
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  /** `manual`: the first answer with tool calls ends the run and nothing is executed. */
+  readonly mode?: 'auto' | 'manual';
+  /** Model calls at the most; default 8. */
+  readonly maxTurns?: number;
+  /** Asked after every step that would go on; true ends the run. */
+  readonly stopWhen?: (steps: readonly Step[]) => boolean;
+  readonly signal?: AbortSignal;
+  /** Milliseconds for the whole run, tools and waits included. */
+  readonly timeoutMs?: number;
+  readonly context?: unknown;
+  readonly sessionId?: string;
+  readonly requestId?: string;
+  readonly retry?: RetryPolicy | false;
+}
+
+/**
+ * An immutable value that answers. Plain calls resolve to an `Outcome` and reject only for programmer's mistakes; streamed ones give the same
+ * outcome after the events that tell it.
+ */
+export interface Engine {
+  /** One model call; tools are not run, their calls come back in `toolCalls`. */
+  generate(input: Input, options?: CallOptions): Promise<Outcome>;
+  streamGenerate(input: Input, options?: CallOptions): EventStream;
+  /** One model call and its tools. */
+  step(input: Input, options?: CallOptions): Promise<Outcome>;
+  streamStep(input: Input, options?: CallOptions): EventStream;
+  /** Model calls and tools until the model is done. */
+  chat(input: Input, options?: CallOptions): Promise<Outcome>;
+  stream(input: Input, options?: CallOptions): EventStream;
+  /** A copy with some parts replaced. */
+  with(changes: EngineConfig): Engine;
+  readonly config: EngineConfig;
+}
