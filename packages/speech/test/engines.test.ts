@@ -226,7 +226,7 @@ describe.skipIf(models === undefined)('flite', () => {
   });
   afterAll(() => tts.close());
 
-  it('is understood by moonshine, from 8, 16, 24 and 48 kHz', async () => {
+  it('is understood by moonshine, over files of 8 and 48 kHz', async () => {
     const stt = await moonshine({ cache: models! });
     const sentences = [
       'The quick brown fox jumps over the lazy dog.',
@@ -234,7 +234,7 @@ describe.skipIf(models === undefined)('flite', () => {
       'What is the weather going to be like this weekend?',
       'I would like to book a table for four people.',
     ];
-    for (const rate of [8_000, 16_000, 24_000, 48_000]) {
+    for (const rate of [8_000, 48_000]) {
       const heard: string[] = [];
       for (const sentence of sentences) {
         const there = await resample(await speak(tts, sentence), tts.sampleRate, rate);

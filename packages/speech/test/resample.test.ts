@@ -48,11 +48,11 @@ describe('resample', () => {
   it('gives round(length × to / from) samples for any length and rates', async () => {
     const rate = fc.integer({ min: 4_000, max: 96_000 });
     await fc.assert(
-      fc.asyncProperty(fc.integer({ min: 0, max: 20_000 }), rate, rate, async (length, from, to) => {
+      fc.asyncProperty(fc.integer({ min: 0, max: 5_000 }), rate, rate, async (length, from, to) => {
         const output = await resample(new Float32Array(length), from, to, 'fast');
         expect(output).toHaveLength(Math.round((length * to) / from));
       }),
-      { numRuns: 40 },
+      { numRuns: 25 },
     );
   });
 
@@ -87,9 +87,9 @@ describe('resample', () => {
 
 describe('createResampler', () => {
   it.each(pairs)('%i to %i Hz in blocks of any size equals the whole', async (from, to) => {
-    const input = noise(Math.round(from / 3));
+    const input = noise(Math.round(from / 5));
     const whole = await resample(input, from, to);
-    for (const sizes of [[1, 7, 64], [160], [441, 3, 5_000], [20_000]]) {
+    for (const sizes of [[1, 7, 640], [160], [441, 3, 5_000]]) {
       const resampler = await createResampler(from, to);
       const pieces: Float32Array[] = [];
       for (let at = 0, turn = 0; at < input.length; turn++) {

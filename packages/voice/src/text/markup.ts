@@ -94,7 +94,7 @@ function inline(text: string, options: MarkupOptions): string {
     .replace(URL_PATTERN, url => spokenUrl(url, options.urls));
   const addresses = options.urls === 'spell' ? spellAddresses(spoken) : spoken;
   const drawn = addresses.replace(ARROWS, ARROW).replace(EMOJI, GAP).replace(DRAWING, GAP);
-  return withoutEmphasis(drawn).replace(/\ue000(\d+)\ue001/g, (_, index: string) => code[Number(index)] ?? '');
+  return withoutEmphasis(drawn).replace(/\ue000(\d+)\ue001/g, (_, index: string) => code[Number(index)]?.replace(EMOJI, '') ?? '');
 }
 
 function spokenUrl(url: string, urls: 'skip' | 'spell'): string {

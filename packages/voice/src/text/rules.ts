@@ -106,20 +106,23 @@ const SINGLE_CAPITAL = /^\p{Lu}$/u;
 const ELISION = /^\p{L}{1,2}['’](?=\p{L}{2})/u;
 const SINGLE_LETTER = /^(?:\p{L}\p{M}*[.．]?-)?[\p{Lu}\p{Ll}\p{Script=Arabic}]\p{M}*$/u;
 
+function isBeforeNumber(word: string, rules: Rules): boolean {
+  return rules.kinds.get(word.toLowerCase()) === 'before-number' || rules.suffixes.some(suffix => word.endsWith(suffix));
+}
+
 /** What the word directly before a dot is. `word` is at most a few dozen characters, without the dot itself; `wordBefore` the one before it. */
 export function beforeDot(word: string, wordBefore: string, rules: Rules): BeforeDot {
   if (word === '') return 'nothing';
   if (YEAR.test(word)) return 'year';
   // In "kl. 5." and "Nr. 5." the number counts nothing off.
-  const counted = () => rules.kinds.get(wordBefore.toLowerCase().replace(/\.$/, '')) !== 'before-number';
-  if (ORDINAL.test(word)) return counted() ? 'ordinal' : 'number';
+  if (ORDINAL.test(word)) return isBeforeNumber(wordBefore.replace(/\.$/, ''), rules) ? 'number' : 'ordinal';
   if (NUMBER.test(word)) return 'number';
   const bare = word.replace(BIDI_CONTROLS, '').replace(ELISION, '');
   const listed = rules.kinds.get(bare.toLowerCase());
   // `p. 5` is a page, `P. Smith` a person.
   if (listed && (listed === 'title' || !SINGLE_CAPITAL.test(bare))) return listed;
   if (SINGLE_LETTER.test(bare)) return 'initial';
-  if (rules.suffixes.some(suffix => bare.endsWith(suffix))) return 'before-number';
+  if (isBeforeNumber(bare, rules)) return 'before-number';
   if (LETTERS_WITH_DOTS.test(bare)) return 'abbreviation';
   if (rules.ordinals && ROMAN.test(word)) return 'initial';
   return 'plain';

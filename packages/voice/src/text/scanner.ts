@@ -111,6 +111,7 @@ export class Scanner {
   /** The end of the stream: the last undecided sentence, then the rest. */
   finish(end: number): void {
     if (this.lookahead.endsAtFlush()) this.closeSentence();
+    this.stopWaiting(end);
     if (end > this.start) this.close(end, this.lookahead.isFinished() ? 'sentence' : 'line');
   }
 
@@ -282,7 +283,10 @@ export class Scanner {
   }
 
   private newline(at: number, end: number): void {
-    if (!this.blank) this.close(end, this.lookahead.isFinished() ? 'sentence' : 'line');
+    this.stopWaiting(end);
+    // The newline itself comes along, if it fits.
+    const place = end - this.start > this.options.maxChars ? at : end;
+    if (!this.blank) this.close(place, this.lookahead.isFinished() ? 'sentence' : 'line');
     else this.limit(at, end);
     this.newLine();
   }
@@ -333,14 +337,25 @@ export class Scanner {
   private limit(at: number, end: number): void {
     const { maxChars } = this.options;
     while (end - this.start > maxChars) {
-      const { pending, cut } = this.lookahead;
-      const waits = pending && cut > this.start && cut - this.start <= maxChars;
+      const { cut } = this.lookahead;
+      const waits = this.waits();
       if (waits && end - cut <= maxChars) return;
       let place = waits ? cut : this.breaks.best(this.start);
       if (place < 0 && at - this.start > maxChars + ATOM_LIMIT) place = at;
       if (place < 0 || place >= end) return;
       this.split(place, waits ? 'sentence' : 'length');
     }
+  }
+
+  /** Whether a sentence's end within `maxChars` is undecided. */
+  private waits(): boolean {
+    const { pending, cut } = this.lookahead;
+    return pending !== undefined && cut > this.start && cut - this.start <= this.options.maxChars;
+  }
+
+  /** Nothing more comes to decide it, and what is behind it does not fit. */
+  private stopWaiting(end: number): void {
+    if (end - this.start > this.options.maxChars && this.waits()) this.split(this.lookahead.cut, 'sentence');
   }
 
   /** Cuts in the midst of text that has been read on: what remains keeps its words, and a stop in it its chance. */

@@ -153,7 +153,7 @@ describe('laws', () => {
       fc.property(text, fc.integer({ min: 8, max: 60 }), (words, maxChars) => {
         for (const clause of split(words, { maxChars }, 1)) {
           expect(clause.text.length).toBeLessThanOrEqual(maxChars);
-          expect(clause.text).not.toMatch(/^[\udc00-\udfff\u0301\u{1f3fd}]|[\ud800-\udbff]$/u);
+          expect(clause.text).not.toMatch(/^(?:[\udc00-\udfff]|\u0301|\u{1f3fd})|[\ud800-\udbff]$/u);
         }
       }),
       { numRuns: 1000 },
@@ -204,11 +204,13 @@ describe('streaming twists', () => {
     }
   });
 
-  test('1,000 random choppings of every case', () => {
+  test('1,000 random choppings of all cases in one text', () => {
     const everything = texts.join('\n');
     const whole = split(everything);
     fc.assert(
-      fc.property(chunkSizes, sizes => expect(splitAt(everything, sizes, {})).toEqual(whole)),
+      fc.property(chunkSizes, sizes => {
+        expect(splitAt(everything, sizes, {})).toEqual(whole);
+      }),
       { numRuns: 1000 },
     );
   });
