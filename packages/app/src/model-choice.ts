@@ -34,7 +34,7 @@ export const HOSTED = [
 ] as const;
 
 /** Model servers of this machine, in the order in which they are asked. */
-export const LOCAL = [
+const LOCAL = [
   { name: 'Ollama', baseUrl: 'http://127.0.0.1:11434/v1' },
   { name: 'llama.cpp', baseUrl: 'http://127.0.0.1:8080/v1' },
   { name: 'LM Studio', baseUrl: 'http://127.0.0.1:1234/v1' },
@@ -81,7 +81,7 @@ export async function findLocalServer(): Promise<
 }
 
 /** Names of the models that a server offers, those for embeddings left out; undefined when it does not answer as a model server. */
-export async function listModels(baseUrl: string): Promise<readonly string[] | undefined> {
+async function listModels(baseUrl: string): Promise<readonly string[] | undefined> {
   try {
     const response = await fetch(`${baseUrl.replace(/\/+$/, '')}/models`, { signal: AbortSignal.timeout(PROBE_MS), redirect: 'error' });
     const body = (await response.json()) as { data?: { id?: unknown }[] };

@@ -1,6 +1,6 @@
 // Real local speech engines behind the interfaces of `@antiphon/voice`, the models they need, and the audio around them.
 
-export type { Audio, WavAudio } from './audio/read-wav.js';
+export type { AudioClip, WavAudio } from './audio/read-wav.js';
 export { parseWav, readWav } from './audio/read-wav.js';
 export type { ResampleQuality, Resampler } from './audio/resample.js';
 export { createResampler, resample } from './audio/resample.js';

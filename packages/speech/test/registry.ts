@@ -25,11 +25,11 @@ export async function tarball(files: readonly TestFile[]): Promise<Buffer> {
   return gzipSync(Buffer.concat(chunks));
 }
 
-export function sha256(bytes: Uint8Array): string {
+function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-export function integrity(bytes: Uint8Array): string {
+function integrity(bytes: Uint8Array): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 
@@ -95,7 +95,7 @@ export async function startServer(): Promise<TestServer> {
   };
 }
 
-export const serveRanges: Plan = (request, response, content) => {
+const serveRanges: Plan = (request, response, content) => {
   const from = /^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1];
   if (from === undefined) {
     response.writeHead(200, { 'content-length': content.length });

@@ -32,7 +32,7 @@ export async function say(text: string, { out = 'antiphon-say.wav' }: { readonly
 }
 
 /** What is spoken of a text, clause by clause. */
-export function spokenClauses(text: string, locale?: string): string[] {
+function spokenClauses(text: string, locale?: string): string[] {
   const options = locale === undefined ? {} : { locale };
   const splitter = new ClauseSplitter(options);
   return [...splitter.push(text), ...splitter.flush()].map(clause => speakable(clause.text, options)).filter(spoken => spoken !== '');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { oneLine, UsageError } from '../failure.js';
 
-export interface Passage {
+interface Passage {
   readonly id: number;
   readonly file: string;
   readonly heading: string;

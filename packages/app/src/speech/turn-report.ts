@@ -1,7 +1,7 @@
 import type { VoiceEvent } from '@antiphon/voice';
 
 /** How long the parts of a spoken turn took, in milliseconds. A part that did not happen is missing. */
-export interface TurnLatency {
+interface TurnLatency {
   /** True end of speech → the turn is taken to be over. */
   readonly endpoint?: number;
   /** The utterance is closed → its words are known. */

@@ -4,14 +4,14 @@ import { readFile } from 'node:fs/promises';
 import { AudioError } from '../errors.js';
 import { type Encoding, sampleCodecs } from './sample-codec.js';
 
-export interface Audio {
+export interface AudioClip {
   /** Hz. */
   readonly sampleRate: number;
   /** One array per channel, all of one length, −1 to 1 (float files may go beyond). */
   readonly channels: readonly Float32Array[];
 }
 
-export interface WavAudio extends Audio {
+export interface WavAudio extends AudioClip {
   readonly seconds: number;
   readonly encoding: Encoding;
   /** What was odd about the file and how it was taken, one line each; empty for a sound file. */

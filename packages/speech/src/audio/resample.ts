@@ -98,7 +98,7 @@ export async function resample(
   return rest.length === 0 ? body : concat([body, rest]);
 }
 
-export function concat(pieces: readonly Float32Array[]): Float32Array {
+function concat(pieces: readonly Float32Array[]): Float32Array {
   const [only] = pieces;
   if (pieces.length === 1 && only !== undefined) return only;
   const whole = new Float32Array(pieces.reduce((sum, piece) => sum + piece.length, 0));

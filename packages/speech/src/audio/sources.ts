@@ -2,7 +2,7 @@
 
 import type { AudioSource } from '@antiphon/voice';
 import { AudioError } from '../errors.js';
-import { type Audio, readWav } from './read-wav.js';
+import { type AudioClip, readWav } from './read-wav.js';
 import { createResampler, resample } from './resample.js';
 import { toMono } from './to-mono.js';
 
@@ -44,7 +44,7 @@ const machineClock: PaceClock = {
  * @example
  * const source = await wavSource('question.wav', { pace: 'real', tailSilenceMs: 800 });
  */
-export async function wavSource(from: string | URL | Uint8Array | Audio, options: WavSourceOptions = {}): Promise<AudioSource> {
+export async function wavSource(from: string | URL | Uint8Array | AudioClip, options: WavSourceOptions = {}): Promise<AudioSource> {
   const { pace = 'fast', clock = machineClock, tailSilenceMs = 0, blockMs = 20, sampleRate = 16_000 } = options;
   if (!(blockMs > 0 && blockMs <= 10_000)) throw new AudioError('invalid', `A block of ${blockMs} ms is out of range.`, 'Use 1 to 10000.');
   if (!(tailSilenceMs >= 0 && tailSilenceMs <= 600_000)) {

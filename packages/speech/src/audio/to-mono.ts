@@ -1,4 +1,4 @@
-import type { Audio } from './read-wav.js';
+import type { AudioClip } from './read-wav.js';
 
 /**
  * The average of all channels, as one array; for mono it is that channel itself, not a copy.
@@ -6,7 +6,7 @@ import type { Audio } from './read-wav.js';
  * @example
  * const samples = toMono(await readWav('stereo.wav'));
  */
-export function toMono(audio: Pick<Audio, 'channels'>): Float32Array {
+export function toMono(audio: Pick<AudioClip, 'channels'>): Float32Array {
   const [first, ...others] = audio.channels;
   if (first === undefined) return new Float32Array(0);
   if (others.length === 0) return first;

@@ -11,10 +11,9 @@ export interface Lock {
   release(): Promise<void>;
 }
 
-/** Waits until `path` can be held. `onWait` is called once if somebody else holds it. */
-export async function acquireLock(path: string, signal?: AbortSignal, onWait?: () => void): Promise<Lock> {
+/** Waits until `path` can be held. */
+export async function acquireLock(path: string, signal?: AbortSignal): Promise<Lock> {
   const owner = JSON.stringify({ pid: process.pid, host: hostname(), key: Math.random() });
-  let waited = false;
   for (;;) {
     signal?.throwIfAborted();
     if (await create(path, owner)) return hold(path);
@@ -22,8 +21,6 @@ export async function acquireLock(path: string, signal?: AbortSignal, onWait?: (
       await rm(path, { force: true });
       continue;
     }
-    if (!waited) onWait?.();
-    waited = true;
     await delay(POLL_MS, undefined, signal === undefined ? {} : { signal });
   }
 }

@@ -6,7 +6,7 @@ import { engineError } from './engine-error.js';
 import { closeGate, createGateMemory, type GateMemory, guardExit, isInside } from './native-gate.js';
 import type { Contract, FromWorker, ToWorker } from './protocol.js';
 
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly transfer?: readonly Transferable[];
 }

@@ -3,7 +3,7 @@
 import { parentPort, type Transferable } from 'node:worker_threads';
 import { type Contract, type FromWorker, type ToWorker, toWire } from './protocol.js';
 
-export interface Answer<T> {
+interface Answer<T> {
   readonly value: T;
   /** Memory that moves over instead of being copied. */
   readonly transfer?: readonly Transferable[];

@@ -68,7 +68,7 @@ export function engineBackend(session: Session): LlmBackend {
 }
 
 /** The turn as it was heard: assistant text beyond `heard` goes, calls and their results stay. */
-export function cutTurn(turn: readonly Message[], heard: string): Message[] {
+function cutTurn(turn: readonly Message[], heard: string): Message[] {
   let left = heard.length;
   return turn.flatMap((message): Message[] => {
     if (message.role !== 'assistant') return [message];

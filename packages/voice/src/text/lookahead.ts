@@ -223,7 +223,8 @@ export class Lookahead {
         this.gluedDots = 0;
         return 'taken';
       case CharClass.Extend:
-        return 'taken';
+        // Behind an emoji that came along: its skin tone, its variation selector.
+        return this.cut === end - character.length ? this.extend(end) : 'taken';
       case CharClass.Closer:
         // "« Ça va ? » dit-il": French sets a space before the closing mark.
         if (!this.nesting.quoteIsOpen || this.skipped > 0 || this.dots > 1) break;

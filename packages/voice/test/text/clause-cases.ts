@@ -71,6 +71,8 @@ const general: readonly ClauseCase[] = [
   list('a. First thing', 'b. Second thing'),
   list('• One thing', '• Another thing'),
   emoji('Well done! 🎈', 'Onwards.'),
+  emoji('Well done! 👏🏽❤️', 'Onwards.'),
+  emoji('It works. 👩🏽‍🚀🇯🇵', 'Onwards.'),
   emoji('Fine 🙂 and you?'),
   emoji('Hello 👩‍👩‍👦!', 'Come in.'),
   emoji('Ok 👍🏾.', 'Go.'),
