@@ -26,6 +26,21 @@ export interface ModelSettings {
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
 }
 
+/** The shape that the answer's text must have. */
+export interface OutputSpec {
+  readonly name: string;
+  /** JSON Schema of the whole answer. */
+  readonly schema: JsonObject;
+}
+
+/** Prompt caching, in neutral words; a provider that caches by itself needs none of it. */
+export interface PromptCache {
+  /** Requests with the same key share a cache. */
+  readonly key?: string;
+  /** `short` is minutes, `long` up to a day, as far as the provider has them. */
+  readonly retention?: 'short' | 'long';
+}
+
 /** One model call, as plain data. */
 export interface ChatRequest extends ModelSettings {
   /** Overrides the adapter's model. */
@@ -33,6 +48,11 @@ export interface ChatRequest extends ModelSettings {
   readonly messages: readonly Message[];
   readonly tools?: readonly ToolSpec[];
   readonly toolChoice?: ToolChoice;
+  /** Only asked of an adapter that says `structuredOutput`. */
+  readonly output?: OutputSpec;
+  readonly promptCache?: PromptCache;
+  /** Yield the provider's own events too, as `raw`. */
+  readonly raw?: boolean;
 }
 
 /** What a call needs beside data. */
@@ -55,5 +75,7 @@ export interface ChatAdapter {
   /** Short name of the protocol or vendor, such as `openai`; the key for provider options and state. */
   readonly provider: string;
   readonly model: string;
+  /** True when the provider itself holds the answer to `request.output`. */
+  readonly structuredOutput?: boolean;
   stream(request: ChatRequest, context: AdapterContext): AsyncIterable<AdapterEvent>;
 }
