@@ -4,10 +4,11 @@ import type { Clock } from './clock.js';
 import type { Json, JsonObject } from './data/json.js';
 import type { Message, Thread } from './data/messages.js';
 import type { ToolCall } from './data/parts.js';
+import type { Usage } from './data/usage.js';
 import type { ToolError } from './errors.js';
 import type { EventStream } from './events/event-stream.js';
 import type { Outcome, Step } from './events/outcome.js';
-import type { ResultEncoder } from './tools/encode.js';
+import type { EncodedResult, ResultEncoder } from './tools/encode.js';
 import type { ToolResult } from './tools/result.js';
 import type { Schema, SchemaOutput } from './tools/schema.js';
 
@@ -48,10 +49,14 @@ export interface ToolDefinition<S extends Schema> {
   readonly approve?: boolean | ((call: ToolCall) => boolean);
   /** Milliseconds before the handler is given up; default 30 000. */
   readonly timeoutMs?: number;
-  /** How many calls of this tool may run at once; 1 makes it sequential. */
+  /** How many calls of this tool may run at once. */
   readonly maxConcurrency?: number;
-  readonly summary?: string;
+  /** A call runs alone: after the calls before it, and before those behind it. */
+  readonly sequential?: boolean;
+  /** The model sees a stub, and asks `tool_help` for the rest: a large catalog costs few tokens, and the list stays the same for caches. */
   readonly compact?: boolean;
+  /** One line for the stub; default the description's first sentence. */
+  readonly summary?: string;
 }
 
 /** A tool that was checked. Made by `tool()`. */
@@ -66,6 +71,62 @@ export type ToolOutcome = ToolResult | ToolError;
 
 /** Runs one call. The engine takes another one as `executor`, for example to run tools in another process. */
 export type ToolExecutor = (tool: Tool, args: unknown, context: ToolContext) => Promise<ToolOutcome>;
+
+/** What is to happen to a call that an earlier run left open. */
+export type CallDecision =
+  /** It runs under the usual rules: an approval is asked for. */
+  | { readonly type: 'run' }
+  /** It was approved, perhaps with other arguments. */
+  | { readonly type: 'approved'; readonly arguments?: JsonObject }
+  | { readonly type: 'result'; readonly content: EncodedResult; readonly isError?: boolean };
+
+/** Decisions by call id. */
+export type ResumeDecisions = { readonly [callId: string]: CallDecision };
+
+/** What to do about a call that failed: `continue` tells the model, `halt` ends the run, or the model is told another result. */
+export type ToolErrorPolicy =
+  | 'continue'
+  | 'halt'
+  | ((call: ToolCall, failure: ToolFailure) => ToolErrorVerdict | Promise<ToolErrorVerdict>);
+export type ToolErrorVerdict = 'continue' | 'halt' | { readonly result: unknown };
+/** What a handler reported with `fail`, or the `ToolError` of one that crashed. */
+export type ToolFailure = { readonly type: 'fail'; readonly reason: unknown } | ToolError;
+
+/** What is known before a model call. */
+export interface StepInfo {
+  /** 1 for the first call of the run. */
+  readonly step: number;
+  readonly steps: readonly Step[];
+  /** The thread as it would be sent. */
+  readonly messages: readonly Message[];
+  readonly usage: Usage;
+  readonly context: unknown;
+}
+
+/** What may be other for one model call. `messages` changes this request only; the thread of the outcome stays whole. */
+export interface StepChanges extends ModelSettings {
+  readonly chat?: ChatAdapter;
+  readonly model?: string;
+  readonly tools?: readonly Tool[];
+  readonly toolChoice?: ToolChoice;
+  readonly messages?: readonly Message[];
+}
+
+/** Called before every model call of a run. */
+export type PrepareStep = (info: StepInfo) => StepChanges | undefined | Promise<StepChanges | undefined>;
+
+/** True ends the run, after the step's tools have run. */
+export type StopCondition = (steps: readonly Step[]) => boolean | Promise<boolean>;
+
+/** What a run may use up before it is stopped. Checked after each step. */
+export interface Budget {
+  /** Input and output tokens of all steps. */
+  readonly tokens?: number;
+  /** Milliseconds since the run began. */
+  readonly timeMs?: number;
+  /** So many calls of one tool with the same arguments. */
+  readonly repeatedCalls?: number;
+}
 
 /** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
 export interface RetryPolicy {
@@ -107,8 +168,14 @@ export interface CallOptions extends ModelSettings {
   readonly mode?: 'auto' | 'manual';
   /** Model calls at the most; default 8. */
   readonly maxTurns?: number;
-  /** Asked after every step that would go on; true ends the run. */
-  readonly stopWhen?: (steps: readonly Step[]) => boolean;
+  /** Asked after every step that would go on; one that says true ends the run. */
+  readonly stopWhen?: StopCondition | readonly StopCondition[];
+  readonly prepareStep?: PrepareStep;
+  readonly budget?: Budget;
+  /** Default `continue`. */
+  readonly onToolError?: ToolErrorPolicy;
+  /** Answers the open calls of the last assistant message before the first model call; calls that are not named are answered as not run. */
+  readonly resume?: ResumeDecisions;
   readonly signal?: AbortSignal;
   /** Milliseconds for the whole run, tools and waits included. */
   readonly timeoutMs?: number;

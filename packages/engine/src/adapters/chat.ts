@@ -22,6 +22,9 @@ export interface ModelSettings {
   readonly stop?: readonly string[];
   readonly seed?: number;
   readonly reasoning?: ReasoningEffort;
+  readonly promptCache?: PromptCache;
+  /** Yield the provider's own events too, as `raw`. */
+  readonly raw?: boolean;
   /** Sent as they are, by provider name: `{ openai: { logit_bias: {…} } }`. Only the adapter of that name reads them. */
   readonly providerOptions?: { readonly [provider: string]: JsonObject };
 }
@@ -50,9 +53,6 @@ export interface ChatRequest extends ModelSettings {
   readonly toolChoice?: ToolChoice;
   /** Only asked of an adapter that says `structuredOutput`. */
   readonly output?: OutputSpec;
-  readonly promptCache?: PromptCache;
-  /** Yield the provider's own events too, as `raw`. */
-  readonly raw?: boolean;
 }
 
 /** What a call needs beside data. */

@@ -1,5 +1,5 @@
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
-import { toolResult } from '../data/messages.js';
+import { messageToolCalls, toolResult } from '../data/messages.js';
 import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
@@ -72,15 +72,13 @@ export class RunFold {
         this.#openStep().end = event;
         this.#usage = addUsage(this.#usage, event.usage);
         return;
-      case 'tool_result':
-        this.#openStep().results.set(
-          event.callId,
-          toolResult(event.callId, event.content, {
-            name: event.name,
-            ...(event.isError === undefined ? {} : { isError: event.isError }),
-          }),
-        );
+      case 'tool_result': {
+        const { callId, content, name, isError } = event;
+        const result = toolResult(callId, content, { name, ...(isError === undefined ? {} : { isError }) });
+        if (this.#step) this.#step.results.set(callId, result);
+        else answerEarlierCall(this.#messages, callId, result);
         return;
+      }
       case 'step_end':
         this.#closeStep();
         return;
@@ -120,6 +118,8 @@ export class RunFold {
   }
 
   outcome(verdict: Verdict): Outcome {
+    if (verdict.status === 'interrupted')
+      for (const id of pendingCallIds(verdict.pending)) answerEarlierCall(this.#messages, id, undefined);
     const steps = this.steps;
     const last = steps.at(-1);
     const text = last?.message ? assistantText(last.message) : '';
@@ -258,6 +258,25 @@ class OpenStep {
       ...(responseId === undefined ? {} : { responseId }),
     };
   }
+}
+
+function pendingCallIds({ questions = [], approvals = [], calls = [] }: Pending): string[] {
+  return [...questions.map(question => question.callId), ...[...approvals, ...calls].map(call => call.id)];
+}
+
+/** Puts the result of a call that an earlier run left open in its place, or takes the stopgap for it away when it stays open. */
+function answerEarlierCall(messages: Message[], callId: string, result: ToolMessage | undefined): void {
+  const at = messages.findLastIndex(message => message.role === 'assistant');
+  const message = messages[at];
+  if (message?.role !== 'assistant') return;
+  const ids = messageToolCalls(message).map(call => call.id);
+  if (!ids.includes(callId)) return;
+  const answers = new Map<string, ToolMessage>();
+  let end = at + 1;
+  for (let next = messages[end]; next?.role === 'tool'; next = messages[++end]) answers.set(next.callId, next);
+  if (result) answers.set(callId, result);
+  else answers.delete(callId);
+  messages.splice(at + 1, end - at - 1, ...ids.flatMap(id => answers.get(id) ?? []));
 }
 
 function assistantText(message: AssistantMessage): string {

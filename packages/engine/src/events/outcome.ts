@@ -31,8 +31,8 @@ export interface Pending {
   readonly approvals?: readonly ToolCall[];
   /** Calls whose results the caller must give. */
   readonly calls?: readonly ToolCall[];
-  /** The value of a handler's `halt(reason, value)`. */
-  readonly value?: Json;
+  /** What handlers said with `halt(reason, value)`, in the order of the calls. */
+  readonly halts?: readonly { readonly callId: string; readonly reason: string; readonly value?: Json }[];
 }
 
 /** Why a run stopped before the model was done; `halt` has the word that a tool gave. */

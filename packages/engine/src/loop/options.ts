@@ -3,7 +3,18 @@ import { isRecord, jsonFault } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
 
 /** The settings of a model call, in every place where they may stand. */
-export const SETTINGS = ['temperature', 'topP', 'maxTokens', 'stop', 'seed', 'reasoning', 'providerOptions', 'model'] as const;
+export const SETTINGS = [
+  'temperature',
+  'topP',
+  'maxTokens',
+  'stop',
+  'seed',
+  'reasoning',
+  'providerOptions',
+  'model',
+  'promptCache',
+  'raw',
+] as const;
 
 type Check = (value: unknown) => boolean;
 const isText: Check = value => typeof value === 'string' && value !== '';
@@ -38,7 +49,13 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
   ],
   mode: ['auto or manual', isOneOf('auto', 'manual')],
   maxTurns: ['a whole number above 0', isWhole],
-  stopWhen: ['a function of the steps', isFunction],
+  stopWhen: ['a function of the steps, or a list of them', value => isFunction(value) || (Array.isArray(value) && value.every(isFunction))],
+  prepareStep: ['a function of the step', isFunction],
+  budget: ['{ tokens, timeMs, repeatedCalls } with numbers above 0', isBudget],
+  onToolError: ['continue, halt or a function', value => isOneOf('continue', 'halt')(value) || isFunction(value)],
+  resume: ['decisions by call id, such as { call_1: { type: "run" } }', isResume],
+  promptCache: ['{ key, retention } with retention short or long', isPromptCache],
+  raw: ['true or false', value => typeof value === 'boolean'],
   signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && isFunction(value.addEventListener)],
   timeoutMs: ['a number of milliseconds above 0', value => typeof value === 'number' && value > 0],
   context: ['anything', () => true],
@@ -66,6 +83,16 @@ export function checkRequest(request: Partial<ChatRequest>): void {
   check('setting', Object.fromEntries(settings), () => true, '');
 }
 
+/** The same for what `prepareStep` gives. */
+export function checkChanges(changes: object): void {
+  check(
+    'change',
+    changes,
+    key => IN_REQUEST.has(key) || key === 'chat' || key === 'messages',
+    'prepareStep may change chat, messages, tools, toolChoice and settings.',
+  );
+}
+
 /** Throws `ConfigurationError` for a retry policy that cannot work. */
 export function checkRetry(retry: unknown): void {
   check('part', { retry }, () => true, '');
@@ -87,6 +114,25 @@ function isRetry(value: unknown): boolean {
   return Object.entries(value).every(
     ([key, part]) => part === undefined || (['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof part === 'number' && part >= 0),
   );
+}
+
+function isBudget(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(
+    ([key, limit]) =>
+      ['tokens', 'timeMs', 'repeatedCalls'].includes(key) && (limit === undefined || (typeof limit === 'number' && limit > 0)),
+  );
+}
+
+function isResume(value: unknown): boolean {
+  const known = isOneOf('run', 'approved', 'result');
+  return isRecord(value) && Object.values(value).every(decision => isRecord(decision) && known(decision.type));
+}
+
+function isPromptCache(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { key, retention } = value;
+  return (key === undefined || isText(key)) && (retention === undefined || isOneOf('short', 'long')(retention));
 }
 
 function shown(value: unknown): string {

@@ -1,15 +1,29 @@
 import type { ChatAdapter, ChatRequest, ModelSettings, ToolChoice } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
-import type { CallOptions, Engine, EngineConfig, Input, RetryPolicy, Tool, ToolExecutor } from '../contract.js';
+import type {
+  Budget,
+  CallOptions,
+  Engine,
+  EngineConfig,
+  Input,
+  PrepareStep,
+  ResumeDecisions,
+  RetryPolicy,
+  StopCondition,
+  Tool,
+  ToolErrorPolicy,
+  ToolExecutor,
+} from '../contract.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
-import type { Step } from '../events/outcome.js';
+import { withToolHelp } from '../tools/compact.js';
 import { encodeResult, type ResultEncoder } from '../tools/encode.js';
 import { executeTool } from '../tools/execute.js';
 import { toolMap } from '../tools/tool.js';
 import { checkOptions, checkRequest, SETTINGS } from './options.js';
+import { anyOf } from './stop.js';
 
 /** Everything a run needs, checked and merged: call options over the request, the request over the engine's defaults. */
 export interface Plan {
@@ -22,7 +36,11 @@ export interface Plan {
   readonly kind: 'model' | 'step' | 'loop';
   readonly manual: boolean;
   readonly maxTurns: number;
-  readonly stopWhen?: (steps: readonly Step[]) => boolean;
+  readonly stopWhen?: StopCondition;
+  readonly prepareStep?: PrepareStep;
+  readonly budget?: Budget;
+  readonly onToolError: ToolErrorPolicy;
+  readonly resume?: ResumeDecisions;
   readonly executor: ToolExecutor;
   readonly encode: ResultEncoder;
   readonly context: unknown;
@@ -47,9 +65,10 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     const value = options[key] ?? request[key] ?? config.defaults?.[key];
     if (value !== undefined) settings[key] = value;
   }
+  const { stopWhen, prepareStep, budget, resume } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
   // Tools of a request are data: they have no handler here, so their calls come back to the caller.
-  const tools = toolMap(options.tools ?? (request.tools as readonly Tool[] | undefined) ?? config.tools ?? []);
+  const tools = withToolHelp(toolMap(options.tools ?? (request.tools as readonly Tool[] | undefined) ?? config.tools ?? []));
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
     throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
   }
@@ -65,7 +84,11 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     kind,
     manual: options.mode === 'manual',
     maxTurns: options.maxTurns ?? config.defaults?.maxTurns ?? 8,
-    ...(options.stopWhen === undefined ? {} : { stopWhen: options.stopWhen }),
+    ...(stopWhen === undefined ? {} : { stopWhen: typeof stopWhen === 'function' ? stopWhen : anyOf(...stopWhen) }),
+    ...(prepareStep === undefined ? {} : { prepareStep }),
+    ...(budget === undefined ? {} : { budget }),
+    onToolError: options.onToolError ?? 'continue',
+    ...(resume === undefined ? {} : { resume }),
     executor: config.executor ?? executeTool,
     encode: config.encodeResult ?? encodeResult,
     context: options.context ?? config.context,

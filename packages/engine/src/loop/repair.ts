@@ -15,13 +15,17 @@ interface Turn {
  * Makes a transcript well-formed before it leaves: every call is answered exactly once, right behind its message; answers without a call,
  * second answers and assistant messages without content go; two calls of one message that share an id are told apart. An answer belongs to
  * the nearest call before it with its id that is still open, wherever it stands. What was changed comes back as warnings (an answer that was
- * only moved is no change worth one). A well-formed list is returned as it is. Linear.
+ * only moved is no change worth one). A well-formed list is returned as it is. Calls of the last assistant message that are in `leaveOpen` stay
+ * without an answer. Linear.
  *
  * ```ts
  * repairMessages([assistant([call]), user('Never mind.')]).messages; // the call answered as not run, then the user's message
  * ```
  */
-export function repairMessages(messages: readonly Message[]): {
+export function repairMessages(
+  messages: readonly Message[],
+  leaveOpen: ReadonlySet<string> = new Set(),
+): {
   readonly messages: readonly Message[];
   readonly warnings: readonly Warning[];
 } {
@@ -43,10 +47,12 @@ export function repairMessages(messages: readonly Message[]): {
       kept.push(turn);
     } else kept.push(message);
   });
+  const last = kept.findLast(item => 'slots' in item);
   const repaired = kept.flatMap((item): readonly Message[] => {
     if ('role' in item) return [item];
-    const answers = item.slots.map(({ id, name, answer }) => {
+    const answers = item.slots.flatMap(({ id, name, answer }) => {
       if (answer) return answer.callId === id ? answer : { ...answer, callId: id };
+      if (item === last && leaveOpen.has(id)) return [];
       warn(`The call ${id} to ${name} had no result and was answered as not run.`);
       return toolResult(id, UNANSWERED, { name, isError: true });
     });

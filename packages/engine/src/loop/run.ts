@@ -1,16 +1,18 @@
-import type { ChatRequest } from '../adapters/chat.js';
-import type { Message } from '../data/messages.js';
+import type { ResumeDecisions, Tool } from '../contract.js';
+import { messageToolCalls } from '../data/messages.js';
 import type { ToolCall } from '../data/parts.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
 import type { Step } from '../events/outcome.js';
-import { type BatchReport, runCalls } from '../tools/run-calls.js';
-import { toolSpec } from '../tools/tool.js';
+import type { BatchReport } from '../tools/batch.js';
+import { runCalls } from '../tools/run-calls.js';
 import { callModel } from './model-call.js';
 import type { Plan } from './plan.js';
+import { prepare } from './prepare.js';
 import { distinctId, repairMessages } from './repair.js';
 import { follow } from './signals.js';
+import { BudgetWatch } from './stop.js';
 
 /**
  * The loop: model call, its tools, again, until the model is done or something stops it. It never throws for the world's failures: the last
@@ -19,7 +21,7 @@ import { follow } from './signals.js';
 export async function* run(plan: Plan, stop: AbortController, caller?: AbortSignal): AsyncGenerator<StreamEvent, void> {
   const release = follow(stop, caller);
   const deadline = setDeadline(plan, stop);
-  const { messages, warnings } = repairMessages(plan.messages);
+  const { messages, warnings } = repairMessages(plan.messages, new Set(Object.keys(plan.resume ?? {})));
   const fold = new RunFold({ messages, requestId: plan.requestId });
   let verdict: Verdict;
   try {
@@ -42,17 +44,22 @@ export async function* run(plan: Plan, stop: AbortController, caller?: AbortSign
 
 async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGenerator<StreamEvent, Verdict> {
   const { clock, requestId } = plan;
+  const began = clock.now();
+  const budget = plan.budget && new BudgetWatch(plan.budget);
+  const waitsFor = plan.resume && (yield* resumeCalls(plan, signal, fold, plan.resume));
+  if (waitsFor) return waitsFor;
   for (let turn = 1; ; turn++) {
     signal.throwIfAborted();
+    const { adapter, request, tools } = await prepare(plan, turn, fold);
     const ids = new CallIds();
-    for await (const event of callModel(plan.adapter, requestOf(plan, fold.messages), { signal, requestId, clock }, plan.retry)) {
-      const checked = checkCall(ids.distinct(event), plan);
+    for await (const event of callModel(adapter, request, { signal, requestId, clock }, plan.retry)) {
+      const checked = checkCall(ids.distinct(event), tools);
       fold.push(checked);
       yield checked;
     }
     const step = fold.lastStep;
-    if (!step) throw new AdapterError('malformed_response', `${plan.adapter.provider}: the answer held no message.`);
-    if (step.finishReason === 'error') throw new AdapterError('unknown', `${plan.adapter.provider}: the model ended with an error.`);
+    if (!step) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held no message.`);
+    if (step.finishReason === 'error') throw new AdapterError('unknown', `${adapter.provider}: the model ended with an error.`);
     if (plan.kind === 'model') return { status: 'completed' };
 
     let report: BatchReport | undefined;
@@ -61,7 +68,7 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
         yield* told(fold, [{ type: 'step_end', step: turn }]);
         return { status: 'interrupted', reason: 'manual_tools', pending: { calls: step.toolCalls } };
       }
-      report = yield* answerCalls(plan, signal, fold, step);
+      report = yield* answerCalls({ ...plan, tools }, signal, fold, step);
     }
     const stopped = signal.aborted;
     // A run that was stopped waits for nothing: what its tools asked for is answered too.
@@ -74,7 +81,8 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     if (!report || plan.kind === 'step') return { status: 'completed' };
     // Only a model that asked for tools is called again; any other way to end would make it answer itself.
     if (!mayRunTools(step)) return { status: 'completed' };
-    if (plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
+    if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
+    if (budget?.isSpent(step, fold.usage, clock.now() - began)) return { status: 'interrupted', reason: 'budget', pending: {} };
     if (turn >= plan.maxTurns) return { status: 'interrupted', reason: 'max_turns', pending: {} };
   }
 }
@@ -102,6 +110,36 @@ async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step
   }
 }
 
+/** Answers what an earlier run left open; a verdict when something stays open. */
+async function* resumeCalls(
+  plan: Plan,
+  signal: AbortSignal,
+  fold: RunFold,
+  decisions: ResumeDecisions,
+): AsyncGenerator<StreamEvent, Verdict | undefined> {
+  const message = plan.messages.findLast(({ role }) => role === 'assistant');
+  const open = message?.role === 'assistant' ? messageToolCalls(message).filter(call => Object.hasOwn(decisions, call.id)) : [];
+  const toRun: ToolCall[] = [];
+  const approved = new Set<string>();
+  for (const call of open) {
+    const decision = decisions[call.id];
+    if (decision?.type === 'result') {
+      const { content, isError } = decision;
+      const answered = { type: 'tool_result' as const, callId: call.id, name: call.name, content };
+      yield* told(fold, [{ ...answered, ...(isError === undefined ? {} : { isError }) }]);
+      continue;
+    }
+    if (decision?.type === 'approved') approved.add(call.id);
+    toRun.push(decision?.type === 'approved' && decision.arguments ? { ...call, arguments: decision.arguments } : call);
+  }
+  const batch = runCalls(toRun, { ...plan, signal }, approved);
+  for (;;) {
+    const { done, value } = await batch.next();
+    if (done) return interruption(value);
+    yield* told(fold, [value]);
+  }
+}
+
 function mayRunTools(step: Step): boolean {
   return step.finishReason === 'tool_calls' || step.finishReason === 'stop' || step.finishReason === 'length';
 }
@@ -118,7 +156,7 @@ function interruption(report: BatchReport): Verdict | undefined {
     ...(questions.length > 0 ? { questions } : {}),
     ...(approvals.length > 0 ? { approvals } : {}),
     ...(manual.length > 0 ? { calls: manual } : {}),
-    ...(halts[0]?.value === undefined ? {} : { value: halts[0].value }),
+    ...(halts.length > 0 ? { halts } : {}),
   };
   const reason =
     questions.length > 0
@@ -133,20 +171,10 @@ function interruption(report: BatchReport): Verdict | undefined {
   return reason === undefined ? undefined : { status: 'interrupted', reason, pending };
 }
 
-function requestOf(plan: Plan, messages: readonly Message[]): ChatRequest {
-  const tools = [...plan.tools.values()].map(toolSpec);
-  return {
-    ...plan.settings,
-    messages,
-    ...(tools.length > 0 ? { tools } : {}),
-    ...(plan.toolChoice === undefined || tools.length === 0 ? {} : { toolChoice: plan.toolChoice }),
-  };
-}
-
 /** A call to a tool that does not exist is marked as soon as it is known. */
-function checkCall(event: AdapterEvent | RetryEvent, plan: Plan): AdapterEvent | RetryEvent {
-  if (event.type !== 'tool_call' || event.call.invalid || plan.tools.size === 0 || plan.tools.has(event.call.name)) return event;
-  const names = [...plan.tools.keys()].join(', ');
+function checkCall(event: AdapterEvent | RetryEvent, tools: ReadonlyMap<string, Tool>): AdapterEvent | RetryEvent {
+  if (event.type !== 'tool_call' || event.call.invalid || tools.size === 0 || tools.has(event.call.name)) return event;
+  const names = [...tools.keys()].join(', ');
   const message = `There is no tool "${event.call.name}". The tools are: ${names}.`;
   return { ...event, call: { ...event.call, invalid: { reason: 'unknown_tool', message } } };
 }

@@ -254,6 +254,6 @@ function without(pending: Pending, callId: string): Pending {
     ...(questions.length > 0 ? { questions } : {}),
     ...(approvals.length > 0 ? { approvals } : {}),
     ...(calls.length > 0 ? { calls } : {}),
-    ...(pending.value === undefined ? {} : { value: pending.value }),
+    ...(pending.halts === undefined ? {} : { halts: pending.halts }),
   };
 }

@@ -1,5 +1,5 @@
 import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
-import { jsonFault } from '../data/json.js';
+import { type Json, jsonFault } from '../data/json.js';
 import { describe, type Issue, ToolError } from '../errors.js';
 import { isReservedHaltReason, isToolResult, ok } from './result.js';
 import { validate } from './schema.js';
@@ -30,6 +30,7 @@ export async function executeTool(tool: Tool, args: unknown, context: ToolContex
   let returned: unknown;
   try {
     returned = await (tool.run as (args: unknown, context: ToolContext) => unknown)(input, context);
+    if (isAsyncIterable(returned)) returned = await lastOf(returned, context);
   } catch (cause) {
     return new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause });
   }
@@ -75,4 +76,24 @@ export function invalidArguments(name: string, issues: readonly Issue[]): ToolEr
     .map(({ path, reason }) => `${path}: ${reason}`)
     .join('; ');
   return new ToolError('invalid_arguments', `The arguments of "${name}" do not fit its schema, so it was not run. ${list}`);
+}
+
+function isAsyncIterable(value: unknown): value is AsyncIterable<Json, unknown> {
+  return typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+}
+
+/** A handler that yields shows each value as progress; what it returns, or else yielded last, is its result. */
+async function lastOf(values: AsyncIterable<Json, unknown>, { signal, progress }: ToolContext): Promise<unknown> {
+  const iterator = values[Symbol.asyncIterator]();
+  let last: unknown;
+  for (;;) {
+    const { done, value } = await iterator.next();
+    if (done) return value === undefined ? last : value;
+    last = value;
+    progress(value);
+    if (signal.aborted) {
+      await iterator.return?.();
+      throw signal.reason;
+    }
+  }
 }

@@ -1,162 +1,180 @@
-import type { Clock } from '../clock.js';
-import type { Engine, Tool, ToolContext, ToolExecutor, ToolOutcome } from '../contract.js';
-import { isRecord, type Json, toJson } from '../data/json.js';
+import type { Tool, ToolOutcome } from '../contract.js';
+import { toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import { describe, ToolError } from '../errors.js';
 import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
-import { follow } from '../loop/signals.js';
+import type { BatchContext, BatchReport } from './batch.js';
+import { helpFor } from './compact.js';
 import { encodeFailure, type ResultEncoder } from './encode.js';
+import { invalidArguments } from './execute.js';
 import { Inbox } from './inbox.js';
+import { runOne } from './run-one.js';
+import { validate } from './schema.js';
 
-/** What a batch of calls needs beside the calls. */
-export interface BatchContext {
-  readonly tools: ReadonlyMap<string, Tool>;
-  readonly executor: ToolExecutor;
-  readonly encode: ResultEncoder;
-  readonly context: unknown;
-  readonly sessionId?: string;
-  readonly requestId: string;
-  readonly engine?: Engine;
-  readonly signal: AbortSignal;
-  readonly clock: Clock;
-}
-
-/** What a batch leaves open, beside the results that its events tell. */
-export interface BatchReport {
-  readonly questions: PendingQuestion[];
-  readonly approvals: ToolCall[];
-  readonly manual: ToolCall[];
-  /** In the order of the calls. */
-  readonly halts: { readonly callId: string; readonly reason: string; readonly value?: Json }[];
-}
-
-const DEFAULT_TIMEOUT_MS = 30_000;
+/** How a call left the batch. */
+type Left =
+  | { readonly as: 'answered' }
+  | { readonly as: 'asked'; readonly question: PendingQuestion }
+  | { readonly as: 'approval' | 'manual' }
+  | { readonly as: 'halted'; readonly halt: BatchReport['halts'][number] };
 
 /**
  * Runs the calls of one assistant message, all at once, and yields what happens as it happens. Every call gets exactly one `tool_result`,
- * or stands in the report: waiting for an answer, an approval or the caller. One that asks or halts does not stop its siblings.
+ * or stands in the report: waiting for an answer, an approval or the caller. One that asks or halts does not stop its siblings. `approved`
+ * calls are not asked about again.
  */
-export async function* runCalls(calls: readonly ToolCall[], batch: BatchContext): AsyncGenerator<StreamEvent, BatchReport> {
-  const report: BatchReport = { questions: [], approvals: [], manual: [], halts: [] };
+export async function* runCalls(
+  calls: readonly ToolCall[],
+  batch: BatchContext,
+  approved: ReadonlySet<string> = new Set(),
+): AsyncGenerator<StreamEvent, BatchReport> {
   const events = new Inbox<StreamEvent>();
   const limits = new Map<string, Semaphore>();
-  const outcomes = new Map<string, ToolOutcome>();
-  const tasks = calls.map(async call => {
-    const tool = Object.hasOwn(call, 'invalid') ? undefined : batch.tools.get(call.name);
-    if (call.invalid || !tool) {
-      events.push(refusal(call, batch.tools));
-      return;
-    }
-    if (tool.manual || !tool.run) {
-      report.manual.push(call);
-      return;
-    }
-    if (needsApproval(tool, call)) {
-      report.approvals.push(call);
-      events.push({ type: 'approval_request', call });
-      return;
-    }
-    const limit = semaphoreFor(tool, limits);
-    await limit?.enter();
-    try {
-      // A call that waited for its turn until the run was stopped never starts.
-      if (!batch.signal.aborted) events.push({ type: 'tool_start', call });
-      const outcome = await runOne(tool, call, batch, value =>
-        events.push({ type: 'tool_progress', callId: call.id, name: call.name, value }),
-      );
-      outcomes.set(call.id, outcome);
-      for (const event of resultEvents(call, outcome, batch.encode)) events.push(event);
-    } finally {
-      limit?.leave();
-    }
-  });
-  const all = Promise.all(tasks).then(
+  const left = new Map<string, Left>();
+  const started: Promise<void>[] = [];
+  let lastSequential: Promise<unknown> = Promise.resolve();
+  for (const call of calls) {
+    const { sequential = false } = batch.tools.get(call.name) ?? {};
+    const before = sequential ? Promise.all(started) : lastSequential;
+    const task = before.then(async () => {
+      left.set(call.id, await handle(call, batch, approved.has(call.id), limits, event => events.push(event)));
+    });
+    started.push(task);
+    if (sequential) lastSequential = task;
+  }
+  const all = Promise.all(started).then(
     () => events.close(),
     error => events.close(error),
   );
   yield* events;
   await all;
-  for (const call of calls) {
-    const outcome = outcomes.get(call.id);
-    if (outcome?.type === 'ask_user') report.questions.push(questionOf(call, outcome));
-    if (outcome?.type === 'halt') {
-      const value = outcome.value === undefined ? {} : { value: toJson(outcome.value, `The value of halt() in "${call.name}"`) };
-      report.halts.push({ callId: call.id, reason: outcome.reason, ...value });
+  return report(calls, left);
+}
+
+async function handle(
+  call: ToolCall,
+  batch: BatchContext,
+  isApproved: boolean,
+  limits: Map<string, Semaphore>,
+  emit: (event: StreamEvent) => void,
+): Promise<Left> {
+  const tool = call.invalid ? undefined : batch.tools.get(call.name);
+  if (!tool) {
+    emit(refusal(call, batch.tools));
+    return { as: 'answered' };
+  }
+  const manual = tool.manual || !tool.run;
+  if (manual || (!isApproved && needsApproval(tool, call))) {
+    // Nobody should be asked about a call that cannot be run anyway.
+    const faults = await faultsOf(tool, call, batch);
+    if (faults) {
+      emit(errorResult(call, faults));
+      return { as: 'answered' };
     }
+    if (manual) return { as: 'manual' };
+    emit({ type: 'approval_request', call });
+    return { as: 'approval' };
   }
-  return report;
-}
-
-/** Runs one call within its time. Resolves even when the handler ignores the signal: nobody waits for it then. */
-async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, onProgress: (value: Json) => void): Promise<ToolOutcome> {
-  const { executor, clock, signal } = batch;
-  const own = new AbortController();
-  const release = follow(own, signal);
-  const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
-  let over = false;
-  const context: ToolContext = {
-    context: batch.context,
-    ...(batch.sessionId === undefined ? {} : { sessionId: batch.sessionId }),
-    requestId: batch.requestId,
-    call,
-    ...(batch.engine === undefined ? {} : { engine: batch.engine }),
-    signal: own.signal,
-    progress: value => {
-      const plain = toJson(value, `What "${tool.name}" gives to progress()`);
-      if (!over) onProgress(plain);
-    },
-  };
-  let cancelTimer = () => {};
-  const stopped = new Promise<ToolError>(resolve => {
-    const onAbort = () => resolve(new ToolError('aborted', `The call to "${tool.name}" was cancelled before it gave a result.`));
-    if (own.signal.aborted) return onAbort();
-    own.signal.addEventListener('abort', onAbort, { once: true });
-    cancelTimer = clock.setTimer(timeoutMs, () => {
-      const error = new ToolError('timeout', `The tool "${tool.name}" gave no result within ${timeoutMs} ms and was given up.`);
-      resolve(error);
-      own.abort(error);
-    });
-  });
+  const limit = semaphoreFor(tool, limits);
+  await limit?.enter();
   try {
-    if (own.signal.aborted) return await stopped;
-    const running = (async () => checkOutcome(tool.name, await executor(tool, call.arguments, context)))().catch(
-      cause => new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause }),
-    );
-    return await Promise.race([running, stopped]);
+    // A call that waited for its turn until the run was stopped never starts.
+    if (!batch.signal.aborted) emit({ type: 'tool_start', call });
+    const outcome = await runOne(tool, call, batch, value => emit({ type: 'tool_progress', callId: call.id, name: call.name, value }));
+    return await settle(tool, call, outcome, batch, emit);
   } finally {
-    over = true;
-    cancelTimer();
-    release();
+    limit?.leave();
   }
 }
 
-const OUTCOMES: ReadonlySet<unknown> = new Set(['ok', 'fail', 'ask_user', 'halt', 'error']);
-
-/** An executor of the caller's own may give anything; it may also give results that lost their tag on the way from another process. */
-function checkOutcome(name: string, outcome: ToolOutcome): ToolOutcome {
-  if (!isRecord(outcome) || !OUTCOMES.has(outcome.type))
-    return new ToolError(
-      'invalid_return',
-      `The executor gave no result for "${name}": it must be ok(), fail(), askUser(), halt() or a ToolError.`,
-    );
-  if (outcome.type === 'halt' && outcome.value !== undefined) toJson(outcome.value, `The value of halt() in "${name}"`);
-  return outcome;
-}
-
-function resultEvents(call: ToolCall, outcome: ToolOutcome, encode: ResultEncoder): StreamEvent[] {
+async function settle(
+  tool: Tool,
+  call: ToolCall,
+  outcome: ToolOutcome,
+  batch: BatchContext,
+  emit: (event: StreamEvent) => void,
+): Promise<Left> {
   const about = { callId: call.id, name: call.name };
   switch (outcome.type) {
     case 'ok':
-    case 'halt':
-      return [encoded(about, () => encode(outcome.value ?? null))];
+      emit(encoded(about, () => batch.encode(outcome.value ?? null)));
+      return { as: 'answered' };
+    case 'halt': {
+      emit(encoded(about, () => batch.encode(outcome.value ?? null)));
+      const value = outcome.value === undefined ? {} : { value: toJson(outcome.value, `The value of halt() in "${call.name}"`) };
+      return { as: 'halted', halt: { callId: call.id, reason: outcome.reason, ...value } };
+    }
+    case 'ask_user': {
+      const { question, options } = outcome;
+      const asked: PendingQuestion = { ...about, question, ...(options === undefined ? {} : { options }) };
+      emit({ type: 'question', ...asked });
+      return { as: 'asked', question: asked };
+    }
     case 'fail':
-      return [{ ...encoded(about, () => encodeFailure(outcome.reason)), isError: true }];
     case 'error':
-      return [{ type: 'tool_result', ...about, content: outcome.message, isError: true }];
-    case 'ask_user':
-      return [{ type: 'question', ...questionOf(call, outcome) }];
+      return settleFailure(tool, call, outcome, batch, emit);
   }
+}
+
+async function settleFailure(
+  tool: Tool,
+  call: ToolCall,
+  failure: Extract<ToolOutcome, { type: 'fail' | 'error' }>,
+  batch: BatchContext,
+  emit: (event: StreamEvent) => void,
+): Promise<Left> {
+  const about = { callId: call.id, name: call.name };
+  const { onToolError: policy, signal } = batch;
+  let verdict: unknown = policy;
+  if (typeof policy === 'function' && !signal.aborted) {
+    try {
+      verdict = await policy(call, failure);
+    } catch (error) {
+      // A policy that fails itself must not let the run go on as if it had decided.
+      emit({ type: 'warning', warning: { code: 'other', message: `onToolError failed for "${call.name}": ${describe(error)}` } });
+      verdict = 'halt';
+    }
+  }
+  if (typeof verdict === 'object' && verdict !== null && 'result' in verdict) {
+    emit(encoded(about, () => batch.encode((verdict as { result: unknown }).result ?? null)));
+    return { as: 'answered' };
+  }
+  const text = failure.type === 'fail' ? encodeFailure(failure.reason) : failure.message;
+  const help = tool.compact && failure.type === 'error' && failure.reason === 'invalid_arguments';
+  emit({ type: 'tool_result', ...about, content: help ? `${text}\n${helpFor(tool.name, batch.tools)}` : text, isError: true });
+  if (verdict === 'continue' || typeof verdict === 'function') return { as: 'answered' };
+  return { as: 'halted', halt: { callId: call.id, reason: 'tool_error', value: text } };
+}
+
+function report(calls: readonly ToolCall[], left: ReadonlyMap<string, Left>): BatchReport {
+  const questions: PendingQuestion[] = [];
+  const approvals: ToolCall[] = [];
+  const manual: ToolCall[] = [];
+  const halts: BatchReport['halts'][number][] = [];
+  for (const call of calls) {
+    const how = left.get(call.id);
+    if (how?.as === 'asked') questions.push(how.question);
+    else if (how?.as === 'approval') approvals.push(call);
+    else if (how?.as === 'manual') manual.push(call);
+    else if (how?.as === 'halted') halts.push(how.halt);
+  }
+  return { questions, approvals, manual, halts };
+}
+
+async function faultsOf(tool: Tool, call: ToolCall, { tools }: BatchContext): Promise<ToolError | undefined> {
+  try {
+    const checked = await validate(tool.input, call.arguments);
+    if (checked.ok) return undefined;
+    const error = invalidArguments(tool.name, checked.issues);
+    return tool.compact ? new ToolError('invalid_arguments', `${error.message}\n${helpFor(tool.name, tools)}`) : error;
+  } catch (cause) {
+    return new ToolError('invalid_arguments', `The arguments of "${tool.name}" could not be checked: ${describe(cause)}`, { cause });
+  }
+}
+
+function errorResult(call: ToolCall, error: ToolError): ToolResultEvent {
+  return { type: 'tool_result', callId: call.id, name: call.name, content: error.message, isError: true };
 }
 
 function encoded(about: { callId: string; name: string }, encode: () => ReturnType<ResultEncoder>): ToolResultEvent {
@@ -180,10 +198,6 @@ function refusal(call: ToolCall, tools: ReadonlyMap<string, Tool>): StreamEvent 
     call.invalid?.message ??
     `There is no tool "${call.name}". ${known.length > 0 ? `The tools are: ${known.join(', ')}.` : 'No tools are available.'}`;
   return { type: 'tool_result', callId: call.id, name: call.name, content: message, isError: true };
-}
-
-function questionOf(call: ToolCall, asked: Extract<ToolOutcome, { type: 'ask_user' }>): PendingQuestion {
-  return { callId: call.id, name: call.name, question: asked.question, ...(asked.options === undefined ? {} : { options: asked.options }) };
 }
 
 function needsApproval(tool: Tool, call: ToolCall): boolean {

@@ -13,7 +13,7 @@ const SCALES: ReadonlyArray<readonly [number, string]> = [
 ];
 
 /** `1250` → `one thousand two hundred fifty`. `value` is a whole number from 0 to 999 trillion. */
-export function cardinal(value: number): string {
+function cardinal(value: number): string {
   if (value < 20) return SMALL[value]!;
   for (const [scale, name] of SCALES) {
     if (value < scale) continue;

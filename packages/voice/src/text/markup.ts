@@ -43,7 +43,24 @@ export function withoutMarkup(text: string, options: MarkupOptions): string {
     // Long runs of white space would make the patterns below slow.
     .replace(/[^\S\n]{2,}/g, ' ')
     .replace(/\s*\n\s*/g, run => (run.indexOf('\n') === run.lastIndexOf('\n') ? '\n' : '\n\n'));
-  return tidy(inline(blocks(clean, options.announcement), options));
+  return tidy(inline(blocks(withoutAsides(clean), options.announcement), options));
+}
+
+const ASIDE = /(<\/?(?:think|thinking|reasoning|tool_call|tool_calls|function_call|function_calls)>)/i;
+
+/** Reasoning and tool calls that a model wrote into its text are not spoken: an opening tag, if it is ever closed, up to the close. */
+function withoutAsides(text: string): string {
+  const parts = text.split(ASIDE);
+  if (parts.length === 1) return text;
+  const lastClose = parts.findLastIndex(part => part.startsWith('</') && ASIDE.test(part));
+  let inside = false;
+  return parts
+    .filter((part, index) => {
+      if (index % 2 === 0) return !inside;
+      inside = !part.startsWith('</') && index < lastClose;
+      return false;
+    })
+    .join(' ');
 }
 
 /** Line by line: fences and tables go, markers at the start of a line too. */

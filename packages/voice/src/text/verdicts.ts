@@ -43,6 +43,7 @@ export function verdictAtNext(
     case CharClass.Weak:
       return character === '–' ? 'skip' : 'keep';
     case CharClass.Other:
+      if (character === '№' || character === '§') return 'keep';
       if (!CURRENCY.test(character)) return 'skip';
       break;
     default:

@@ -139,6 +139,7 @@ const languages: readonly ClauseCase[] = [
   es('¿Dónde está?', '¡Aquí!', 'Bien.'),
   es('El Sr. Gómez llegó.', 'La Dra. Ruiz no.'),
   it('Il sig. Verdi è qui.', 'Buongiorno!'),
+  it("Ecco l'avv. Neri e la Sig.na Bo.", 'Ci vediamo mar. 4 Nov.', 'Grazie.'),
   it('Costa 1.500,00 €.', 'È caro.'),
   nl('Dhr. Bakker komt om 3 uur, d.w.z. straks.', 'Hij wacht.'),
   nl('Het werd stil.', '...en toen lachte iedereen.'),

@@ -25,6 +25,8 @@ const table: ReadonlyArray<[what: string, text: string, spoken: string, options?
   ['tags', '<b>Hi</b><br>there <break time="1s"/>', 'Hi there'],
   ['entities', 'salt &amp; pepper', 'salt & pepper'],
   ['footnotes and citations', 'It is so[^1] and so [2].', 'It is so and so.'],
+  ['reasoning and tool calls', '<think>Hm. He asks.</think>It is <tool_call>{"a": 1}</tool_call>noon.', 'It is noon.'],
+  ['a tag that is only mentioned', 'The <think> tag', 'The tag'],
   ['arrows', 'Settings → Privacy -> Delete', 'Settings, Privacy, Delete'],
   ['boxes', '┌───┐\n│ a │\n└───┘', 'a'],
   ['inline code', 'Run `npm_test *.ts` now', 'Run npm_test *.ts now'],

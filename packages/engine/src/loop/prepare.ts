@@ -1,0 +1,46 @@
+import type { ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import type { Tool } from '../contract.js';
+import { ConfigurationError } from '../errors.js';
+import type { RunFold } from '../events/fold.js';
+import { wireTools, withToolHelp } from '../tools/compact.js';
+import { toolMap } from '../tools/tool.js';
+import { checkChanges, SETTINGS } from './options.js';
+import type { Plan } from './plan.js';
+import { repairMessages } from './repair.js';
+
+/** What one model call is made with. */
+export interface PreparedStep {
+  readonly adapter: ChatAdapter;
+  readonly request: ChatRequest;
+  readonly tools: ReadonlyMap<string, Tool>;
+}
+
+/** The plan's request for this turn, with what `prepareStep` changes. Throws `ConfigurationError` for changes that cannot work. */
+export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<PreparedStep> {
+  const thread = fold.messages;
+  const { steps, usage } = fold;
+  const changes = (await plan.prepareStep?.({ step: turn, steps, messages: thread, usage, context: plan.context })) ?? {};
+  checkChanges(changes);
+  const tools = changes.tools ? withToolHelp(toolMap(changes.tools)) : plan.tools;
+  const messages = changes.messages ? repairMessages(changes.messages).messages : thread;
+  if (messages.length === 0) throw new ConfigurationError('invalid_option', 'prepareStep left no message to send.');
+  const settings: Record<string, unknown> = { ...plan.settings };
+  for (const key of SETTINGS) if (changes[key] !== undefined) settings[key] = changes[key];
+  const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
+  const specs = wireTools(tools, toolChoice);
+  return {
+    adapter: changes.chat ?? plan.adapter,
+    tools,
+    request: {
+      ...settings,
+      messages,
+      ...(specs.length > 0 ? { tools: specs } : {}),
+      ...(toolChoice === undefined || specs.length === 0 ? {} : { toolChoice }),
+    },
+  };
+}
+
+/** A forced call is forced once: on every turn it would keep the model from ever answering. */
+function choiceFor(turn: number, { toolChoice }: Plan): Plan['toolChoice'] {
+  return turn > 1 && (toolChoice === 'required' || typeof toolChoice === 'object') ? 'auto' : toolChoice;
+}

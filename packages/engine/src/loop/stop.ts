@@ -1,0 +1,64 @@
+import type { Budget, StopCondition } from '../contract.js';
+import type { Usage } from '../data/usage.js';
+import type { Step } from '../events/outcome.js';
+
+/** Ends a run after so many model calls. `stopWhen: stepCountIs(3)` */
+export function stepCountIs(count: number): StopCondition {
+  return steps => steps.length >= count;
+}
+
+/** Ends a run once the model has called this tool. `stopWhen: hasToolCall('finish')` */
+export function hasToolCall(name: string): StopCondition {
+  return steps => steps.at(-1)?.toolCalls.some(call => call.name === name) ?? false;
+}
+
+/** True when all of them are. `stopWhen: allOf(stepCountIs(2), hasToolCall('search'))` */
+export function allOf(...conditions: readonly StopCondition[]): StopCondition {
+  return async steps => {
+    for (const condition of conditions) if (!(await condition(steps))) return false;
+    return true;
+  };
+}
+
+/** True when one of them is; a list given to `stopWhen` means the same. */
+export function anyOf(...conditions: readonly StopCondition[]): StopCondition {
+  return async steps => {
+    for (const condition of conditions) if (await condition(steps)) return true;
+    return false;
+  };
+}
+
+/** Watches what a run uses up. */
+export class BudgetWatch {
+  readonly #budget: Budget;
+  readonly #calls = new Map<string, number>();
+  #repeats = 0;
+
+  constructor(budget: Budget) {
+    this.#budget = budget;
+  }
+
+  /** Takes note of a finished step; true when the run has used up what it may. */
+  isSpent(step: Step, usage: Usage, elapsedMs: number): boolean {
+    for (const call of step.toolCalls) {
+      const key = `${call.name} ${JSON.stringify(sorted(call.arguments))}`;
+      const count = (this.#calls.get(key) ?? 0) + 1;
+      this.#calls.set(key, count);
+      this.#repeats = Math.max(this.#repeats, count);
+    }
+    const { tokens = Number.POSITIVE_INFINITY, timeMs = Number.POSITIVE_INFINITY, repeatedCalls = Number.POSITIVE_INFINITY } = this.#budget;
+    const used = usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
+    return used >= tokens || elapsedMs >= timeMs || this.#repeats >= repeatedCalls;
+  }
+}
+
+/** The order of keys says nothing about arguments. */
+function sorted(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sorted);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value)
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, item]) => [key, sorted(item)]),
+  );
+}

@@ -1,0 +1,62 @@
+import type { ToolChoice, ToolSpec } from '../adapters/chat.js';
+import type { Tool } from '../contract.js';
+import { isRecord, type JsonObject } from '../data/json.js';
+import { ConfigurationError } from '../errors.js';
+import { tool, toolSpec } from './tool.js';
+
+const HELP = 'tool_help';
+const ANY_OBJECT: JsonObject = { type: 'object' };
+const MAX_SUMMARY = 160;
+
+/** Adds `tool_help` when some tool is compact. Throws `ConfigurationError` when the user's own tool has that name. */
+export function withToolHelp(tools: ReadonlyMap<string, Tool>): ReadonlyMap<string, Tool> {
+  const compact = [...tools.values()].filter(({ compact }) => compact);
+  if (compact.length === 0) return tools;
+  if (tools.has(HELP)) {
+    throw new ConfigurationError('invalid_option', `A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
+  }
+  const help = tool({
+    name: HELP,
+    description: 'The full description and argument schema of tools that are marked [compact]. Ask before you call one for the first time.',
+    input: {
+      type: 'object',
+      properties: { names: { type: 'array', items: { type: 'string' } } },
+      required: ['names'],
+      additionalProperties: false,
+    },
+    run: args => (args.names as readonly string[]).map(name => helpFor(name, tools)).join('\n\n'),
+  });
+  return new Map([...tools, [HELP, help]]);
+}
+
+/** The tools as the model sees them: compact ones as stubs, except one that it is made to call. The same list on every step of a run. */
+export function wireTools(tools: ReadonlyMap<string, Tool>, choice: ToolChoice | undefined): readonly ToolSpec[] {
+  const forced = typeof choice === 'object' ? choice.tool : undefined;
+  return [...tools.values()].map(tool => (tool.compact && tool.name !== forced ? stub(tool) : toolSpec(tool)));
+}
+
+/** What a compact tool tells the model that called it wrongly. */
+export function helpFor(name: string, tools: ReadonlyMap<string, Tool>): string {
+  const found = tools.get(name);
+  if (!found) return `There is no tool "${name}". The tools are: ${[...tools.keys()].filter(key => key !== HELP).join(', ')}.`;
+  return `${found.name}: ${found.description}\nArguments (JSON Schema): ${JSON.stringify(found.inputSchema)}`;
+}
+
+function stub({ name, description, summary, inputSchema }: Tool): ToolSpec {
+  return { name, description: `${summary ?? firstSentence(description)}${argumentHint(inputSchema)} [compact]`, inputSchema: ANY_OBJECT };
+}
+
+function firstSentence(description: string): string {
+  const [first] = [...new Intl.Segmenter('en', { granularity: 'sentence' }).segment(description)];
+  const sentence = (first?.segment ?? description).trim();
+  return sentence.length <= MAX_SUMMARY ? sentence : `${[...sentence].slice(0, MAX_SUMMARY - 1).join('')}…`;
+}
+
+/** ` Args: city, [unit].` – the required ones first. */
+function argumentHint(schema: JsonObject): string {
+  if (!isRecord(schema.properties)) return '';
+  const required = Array.isArray(schema.required) ? schema.required.map(String) : [];
+  const optional = Object.keys(schema.properties).filter(name => !required.includes(name));
+  const names = [...required, ...optional.sort().map(name => `[${name}]`)];
+  return ` Args: ${names.length > 0 ? names.join(', ') : 'none'}.`;
+}
