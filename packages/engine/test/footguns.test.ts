@@ -197,7 +197,7 @@ describe('sessions and data', () => {
     const { engine } = setUp([turn('halts'), turn('asks'), 'Fine', new Error('down'), 'Fine'], { tools, retry: false });
     const session = createSession({ engine });
     await session.send('Hi');
-    expect(session.pending).toEqual({ value: { at: 'noon' } });
+    expect(session.pending).toEqual({ halts: [{ callId: 'halts', reason: 'stop', value: { at: 'noon' } }] });
     await session.send('Hi');
     await session.answer('A');
     expect(session.pending).toEqual({});

@@ -290,7 +290,7 @@ describe('laws of a session', () => {
         expect(restoreSession(jsonCopy(json), { engine }).toJSON()).toStrictEqual(json);
         expect(session.messages[0]).toEqual(user('Go on.'));
         expect(session.status).toBe(
-          outcome.status === 'failed' ? 'failed' : Object.keys(json.pending).some(key => key !== 'value') ? 'waiting' : 'idle',
+          outcome.status === 'failed' ? 'failed' : Object.keys(json.pending).some(key => key !== 'halts') ? 'waiting' : 'idle',
         );
       }),
       { numRuns: 200 },

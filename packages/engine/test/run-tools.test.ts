@@ -191,7 +191,7 @@ describe('tools', () => {
         ],
         calls: [{ id: 'by_hand' }],
         approvals: [{ id: 'approved' }],
-        value: { to: 'billing' },
+        halts: [{ callId: 'halts', reason: 'handed_over', value: { to: 'billing' } }],
       },
     });
     expect(resultsOf(outcome)).toEqual([

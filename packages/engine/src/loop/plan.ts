@@ -68,7 +68,7 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
   const { stopWhen, prepareStep, budget, resume } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
   // Tools of a request are data: they have no handler here, so their calls come back to the caller.
-  const tools = withToolHelp(toolMap(options.tools ?? (request.tools as readonly Tool[] | undefined) ?? config.tools ?? []));
+  const tools = withToolHelp(toolMap(options.tools ?? request.tools?.map(spec => ({ ...spec, input: spec.inputSchema })) ?? config.tools ?? []));
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
     throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
   }
