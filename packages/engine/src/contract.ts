@@ -1,6 +1,8 @@
 // What an engine, a call and a tool are. Their types name each other (a handler is given its engine), so they stand together.
-import type { ChatAdapter, ChatRequest, ModelSettings, ToolChoice } from './adapters/chat.js';
+import type { ChatAdapter, ChatRequest, ModelSettings, PreparedRequest, ToolChoice } from './adapters/chat.js';
+import type { CapabilityMethods, CapabilitySlots } from './capabilities/index.js';
 import type { Clock } from './clock.js';
+import type { PriceTable } from './data/cost.js';
 import type { Json, JsonObject } from './data/json.js';
 import type { Message, Thread } from './data/messages.js';
 import type { ToolCall } from './data/parts.js';
@@ -8,15 +10,26 @@ import type { Usage } from './data/usage.js';
 import type { ToolError } from './errors.js';
 import type { EventStream } from './events/event-stream.js';
 import type { Outcome, Step } from './events/outcome.js';
+import type { OnStreamError } from './loop/model-call.js';
+import type { OutputMode } from './output/mode.js';
+import type { Timeouts } from './reliability/deadlines.js';
+import type { KeyResolver } from './reliability/keys.js';
+import type { Middleware } from './reliability/middleware.js';
+import type { RetryPolicy } from './reliability/retrying.js';
+import type { Telemetry } from './telemetry/telemetry.js';
 import type { EncodedResult, ResultEncoder } from './tools/encode.js';
 import type { ToolResult } from './tools/result.js';
 import type { Schema, SchemaOutput } from './tools/schema.js';
+
+export type { RetryPolicy } from './reliability/retrying.js';
 
 /** What a handler is given beside its arguments. */
 export interface ToolContext {
   /** The caller's own value: session options over call options over the engine's. */
   readonly context: unknown;
   readonly sessionId?: string;
+  /** In a session: the same for every try of this call, and of no other one. Hand it on, so that nothing takes effect twice. */
+  readonly idempotencyKey?: string;
   readonly requestId: string;
   readonly call: ToolCall;
   /** For nested model calls. */
@@ -53,6 +66,8 @@ export interface ToolDefinition<S extends Schema> {
   readonly maxConcurrency?: number;
   /** A call runs alone: after the calls before it, and before those behind it. */
   readonly sequential?: boolean;
+  /** A session may run a call again that a crash cut off, with the same `idempotencyKey`. Otherwise the model is told that it is unknown whether it took effect. */
+  readonly idempotent?: boolean;
   /** The model sees a stub, and asks `tool_help` for the rest: a large catalog costs few tokens, and the list stays the same for caches. */
   readonly compact?: boolean;
   /** One line for the stub; default the description's first sentence. */
@@ -128,18 +143,8 @@ export interface Budget {
   readonly repeatedCalls?: number;
 }
 
-/** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
-export interface RetryPolicy {
-  /** Further tries after the first; default 2. */
-  readonly maxRetries?: number;
-  /** Milliseconds before the first retry; default 500. */
-  readonly baseMs?: number;
-  /** The longest wait; a provider that asks for more fails the call at once. Default 60 000. */
-  readonly capMs?: number;
-}
-
 /** What an engine is made of. Capabilities are slots; no slot falls back to another. */
-export interface EngineConfig {
+export interface EngineConfig extends CapabilitySlots {
   readonly chat?: ChatAdapter;
   readonly tools?: readonly Tool[];
   /** Runs tool calls; default `executeTool`. */
@@ -147,11 +152,19 @@ export interface EngineConfig {
   /** Turns a tool's value into what the model reads; default JSON. */
   readonly encodeResult?: ResultEncoder;
   /** Settings for every call that does not set them itself. */
-  readonly defaults?: ModelSettings & { readonly model?: string; readonly maxTurns?: number };
+  readonly defaults?: ModelSettings & Pick<CallOptions, 'model' | 'maxTurns' | 'timeouts' | 'onStreamError'>;
   /** Handed to tool handlers; never sent to a provider. */
   readonly context?: unknown;
   /** `false` never sends a failed model call again. */
   readonly retry?: RetryPolicy | false;
+  /** Stands around every request to the model; the first is the outermost. */
+  readonly middleware?: readonly Middleware[];
+  /** Gives API keys to adapters that have none, for each call and tenant. */
+  readonly keys?: KeyResolver;
+  /** Watches every run; see `otelTelemetry`. */
+  readonly telemetry?: Telemetry;
+  /** What models cost; with a price for each model call the outcome has its `cost`. */
+  readonly prices?: PriceTable;
   readonly clock?: Clock;
 }
 
@@ -164,6 +177,13 @@ export interface CallOptions extends ModelSettings {
   /** Replaces the engine's tools for this call. */
   readonly tools?: readonly Tool[];
   readonly toolChoice?: ToolChoice;
+  /**
+   * The shape that the answer must have: zod, valibot, arktype or JSON Schema. The validated value is `outcome.output`; an answer that does not
+   * fit is asked for once more, and then fails the run (`invalid_output`).
+   */
+  readonly output?: Schema;
+  /** How the model is asked for `output`; default `native` where the adapter can, else `tool`. `instructions` is for models without tools. */
+  readonly outputMode?: OutputMode;
   /** `manual`: the first answer with tool calls ends the run and nothing is executed. */
   readonly mode?: 'auto' | 'manual';
   /** Model calls at the most; default 8. */
@@ -179,26 +199,38 @@ export interface CallOptions extends ModelSettings {
   readonly signal?: AbortSignal;
   /** Milliseconds for the whole run, tools and waits included. */
   readonly timeoutMs?: number;
+  /** Deadlines of the parts of a run. */
+  readonly timeouts?: Timeouts;
+  /** What happens to an answer that breaks off in the middle; default `surface`. */
+  readonly onStreamError?: OnStreamError;
   readonly context?: unknown;
   readonly sessionId?: string;
   readonly requestId?: string;
   readonly retry?: RetryPolicy | false;
 }
 
+/** Call options whose output schema tells the type of `outcome.output`; JSON Schema tells none, so it is `unknown`. */
+export type TypedOptions<Output> = CallOptions & { readonly output?: Schema<Output> };
+
 /**
  * An immutable value that answers. Plain calls resolve to an `Outcome` and reject only for programmer's mistakes; streamed ones give the same
  * outcome after the events that tell it.
  */
-export interface Engine {
+export interface Engine extends CapabilityMethods {
   /** One model call; tools are not run, their calls come back in `toolCalls`. */
-  generate(input: Input, options?: CallOptions): Promise<Outcome>;
-  streamGenerate(input: Input, options?: CallOptions): EventStream;
+  generate<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
+  streamGenerate<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
   /** One model call and its tools. */
-  step(input: Input, options?: CallOptions): Promise<Outcome>;
-  streamStep(input: Input, options?: CallOptions): EventStream;
+  step<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
+  streamStep<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
   /** Model calls and tools until the model is done. */
-  chat(input: Input, options?: CallOptions): Promise<Outcome>;
-  stream(input: Input, options?: CallOptions): EventStream;
+  chat<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
+  stream<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
+  /**
+   * The HTTP request that the first model call would send, unsent and without its key, for a look or another way to send it. Rejects with
+   * `ConfigurationError` when the adapter cannot tell.
+   */
+  prepareRequest(input: Input, options?: CallOptions): Promise<PreparedRequest>;
   /** A copy with some parts replaced. */
   with(changes: EngineConfig): Engine;
   readonly config: EngineConfig;

@@ -1,13 +1,30 @@
+import { CAPABILITY_SLOTS, capabilityMethods, checkSlots } from './capabilities/index.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
 import { ConfigurationError } from './errors.js';
 import { EventStream } from './events/event-stream.js';
+import { dress, prepareRequest } from './loop/dress.js';
 import { checkDefaults, checkRetry } from './loop/options.js';
 import { makePlan, type Plan } from './loop/plan.js';
 import { run } from './loop/run.js';
+import { checkMiddleware } from './reliability/middleware.js';
 import { toolMap } from './tools/tool.js';
 
-const PARTS: ReadonlySet<string> = new Set(['chat', 'tools', 'executor', 'encodeResult', 'defaults', 'context', 'retry', 'clock']);
+const PARTS: ReadonlySet<string> = new Set([
+  'chat',
+  ...CAPABILITY_SLOTS,
+  'tools',
+  'executor',
+  'encodeResult',
+  'defaults',
+  'context',
+  'retry',
+  'middleware',
+  'keys',
+  'telemetry',
+  'prices',
+  'clock',
+]);
 
 /**
  * Makes an engine. Throws `ConfigurationError` for a part that it does not know or that cannot work.
@@ -22,21 +39,26 @@ export function createEngine(config: EngineConfig = {}): Engine {
   checkConfig(config);
   const clock = config.clock ?? systemClock;
   const stream = (kind: Plan['kind'], input: Input, options: CallOptions = {}): EventStream => {
-    const plan = makePlan(engine, config, clock, kind, input, options);
+    const { plan, observation } = dress(config, makePlan(engine, config, clock, kind, input, options));
     const stop = new AbortController();
-    return new EventStream(run(plan, stop, options.signal), () => stop.abort());
+    const events = run(plan, stop, options.signal);
+    return new EventStream(observation ? observation.events(events) : events, () => stop.abort());
   };
   const outcome = async (kind: Plan['kind'], input: Input, options?: CallOptions) => stream(kind, input, options).outcome;
-  const engine: Engine = Object.freeze({
+  // The types of outputs are known to the callers only.
+  const engine = Object.freeze({
     generate: (input: Input, options?: CallOptions) => outcome('model', input, options),
     streamGenerate: (input: Input, options?: CallOptions) => stream('model', input, options),
     step: (input: Input, options?: CallOptions) => outcome('step', input, options),
     streamStep: (input: Input, options?: CallOptions) => stream('step', input, options),
     chat: (input: Input, options?: CallOptions) => outcome('loop', input, options),
     stream: (input: Input, options?: CallOptions) => stream('loop', input, options),
+    prepareRequest: async (input: Input, options: CallOptions = {}) =>
+      prepareRequest(dress(config, makePlan(engine, config, clock, 'model', input, options)).plan, options.signal),
+    ...capabilityMethods(config, clock),
     with: (changes: EngineConfig) => createEngine({ ...config, ...changes }),
     config: Object.freeze({ ...config }),
-  });
+  }) as Engine;
   return engine;
 }
 
@@ -58,6 +80,23 @@ function checkConfig(config: EngineConfig): void {
     throw new ConfigurationError('invalid_option', 'clock must be a Clock, with now, wallTime and setTimer.');
   }
   if (config.defaults !== undefined) checkDefaults(config.defaults);
+  checkSlots(config);
   if (config.tools !== undefined) toolMap(config.tools);
   checkRetry(config.retry);
+  checkWatchers(config);
+}
+
+function checkWatchers({ middleware, keys, telemetry, prices }: EngineConfig): void {
+  const bad = (message: string) => new ConfigurationError('invalid_option', message);
+  if (middleware !== undefined) checkMiddleware(middleware);
+  if (keys !== undefined && typeof keys !== 'function') throw bad('keys must be a function (provider, info) that gives a key.');
+  if (telemetry !== undefined && typeof telemetry?.run !== 'function')
+    throw bad('telemetry must have a run method, such as otelTelemetry({ tracer }).');
+  for (const [model, price] of Object.entries(prices ?? {}))
+    for (const key of ['input', 'output', 'cachedInput', 'cacheWrite'] as const) {
+      const value: unknown = price?.[key];
+      const isNeeded = key === 'input' || key === 'output';
+      if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
+        throw bad(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
+    }
 }

@@ -18,9 +18,15 @@ export type AdapterReason =
   | 'unknown';
 /** Why a tool call has no result of its handler. */
 export type ToolReason = 'handler_raised' | 'invalid_return' | 'not_found' | 'timeout' | 'invalid_arguments' | 'aborted' | 'denied';
-export type ValidationReason = 'invalid_message' | 'invalid_request' | 'invalid_tool' | 'invalid_output' | 'invalid_session';
+export type ValidationReason =
+  | 'invalid_message'
+  | 'invalid_request'
+  | 'invalid_tool'
+  | 'invalid_output'
+  | 'invalid_session'
+  | 'invalid_answer';
 export type ConfigurationReason = 'missing_adapter' | 'missing_key' | 'missing_schema' | 'invalid_option';
-export type SessionReason = 'invalid_status' | 'unknown_call' | 'busy' | 'nothing_to_retry';
+export type SessionReason = 'invalid_status' | 'unknown_call' | 'busy' | 'nothing_to_retry' | 'nothing_to_resume';
 export type StoreReason = 'conflict' | 'not_found' | 'locked' | 'corrupt' | 'io';
 
 /** What an error may carry beside reason and message. */

@@ -53,6 +53,43 @@ describe('retries', () => {
     expect(chat.requests).toHaveLength(sent);
   });
 
+  test('the jitter is the policy’s own random number', async () => {
+    for (const [random, waits] of [
+      [0, [50, 100]],
+      [0.5, [75, 150]],
+    ] as const) {
+      const { clock, engine } = setUp([busy(), busy(), 'Hi'], { retry: { baseMs: 100, random: () => random } });
+      const events = await settled(clock, collect(engine.stream('Hi')));
+      expect(events.flatMap(event => (event.type === 'retry' ? [event.delayMs] : []))).toEqual(waits);
+    }
+  });
+
+  test('without one the jitter comes from the clock: the same run waits the same', async () => {
+    const waits = async () => {
+      const { clock, engine } = setUp([busy(), busy(), 'Hi']);
+      const events = await settled(clock, collect(engine.stream('Hi')));
+      return events.flatMap(event => (event.type === 'retry' ? [event.delayMs] : []));
+    };
+    const [first, second] = [await waits(), await waits()];
+    expect(first).toEqual(second);
+    expect(new Set(first).size).toBe(2);
+  });
+
+  test('an empty account is never asked again, even when the server says so', async () => {
+    const empty = new AdapterError('insufficient_quota', 'Pay first.', { retryable: true, retryAfterMs: 1 });
+    const { chat, clock, engine } = setUp([empty, 'never']);
+    expect(await settled(clock, engine.chat('Hi'))).toMatchObject({ status: 'failed', error: { reason: 'insufficient_quota' } });
+    expect(chat.requests).toHaveLength(1);
+  });
+
+  test('warnings of the last try are told when all fail', async () => {
+    const turn: ScriptedTurn = [{ type: 'warning', warning: { code: 'other', message: 'Beware.' } }];
+    const { clock, engine } = setUp([turn, turn]);
+    const outcome = await settled(clock, engine.chat('Hi', { retry: { maxRetries: 1, baseMs: 1 } }));
+    expect(outcome).toMatchObject({ status: 'failed', warnings: [{ message: 'Beware.' }] });
+    expect(outcome.warnings).toHaveLength(1);
+  });
+
   test('a call may have a policy of its own', async () => {
     const { chat, clock, engine } = setUp([busy(1), 'Hi'], { retry: false });
     expect(await settled(clock, engine.chat('Hi', { retry: { maxRetries: 1 } }))).toMatchObject({ status: 'completed' });

@@ -63,14 +63,18 @@ describe('as data', () => {
     expect(() => session.replaceMessages('x' as never)).toThrow(ValidationError);
   });
 
-  const good = { version: 1, id: 's', revision: 0, status: 'idle', messages: [], pending: {} };
+  const good = { version: 2, id: 's', revision: 0, status: 'idle', messages: [], pending: {}, batch: 0 };
   test.each<readonly [string, unknown]>([
     ['nothing', undefined],
     ['null', null],
     ['text', JSON.stringify(good)],
     ['a list', []],
     ['no version', { ...good, version: undefined }],
-    ['a version to come', { ...good, version: 2 }],
+    ['a version to come', { ...good, version: 3 }],
+    ['a version that is no number', { ...good, version: '1' }],
+    ['no batch', { ...good, batch: undefined }],
+    ['approved calls without names', { ...good, approved: [{}] }],
+    ['started calls that are none', { ...good, started: [5] }],
     ['no id', { ...good, id: undefined }],
     ['an empty id', { ...good, id: '' }],
     ['half a revision', { ...good, revision: 0.5 }],
@@ -96,6 +100,12 @@ describe('as data', () => {
     const { engine } = start([]);
     const json = { ...good, revision: 'x', messages: [{ role: 'user', content: 5 }], pending: { calls: [{}] } };
     expect(() => restoreSession(json, { engine })).toThrow(/revision.*messages\[0\]\.content.*pending\.calls\[0\]\.id/);
+  });
+
+  test('data of version 1 is read', () => {
+    const { engine } = start([]);
+    const { batch: _, ...rest } = good;
+    expect(restoreSession({ ...rest, version: 1 }, { engine }).toJSON()).toEqual(good);
   });
 
   test('keys that a later version added are kept', () => {

@@ -206,7 +206,11 @@ describe('answers', () => {
   });
 
   test.each<readonly [string, (session: Session) => unknown, unknown]>([
-    ['a message while it waits', session => session.send('Hello?'), 'invalid_status'],
+    ['a resumption', session => session.resume(), 'invalid_status'],
+    ['no answer', session => session.answer({}), expect.any(TypeError)],
+    ['answers of which one is to nothing', session => session.answer({ asks_0: 'x', nope: 'y' }), 'unknown_call'],
+    ['an approval of what needs none', session => session.approve('asks_0'), 'unknown_call'],
+    ['a denial of what is not there', session => session.deny('nope', 'no'), 'unknown_call'],
     ['an unknown call', session => session.submitToolResult('nope', 1), 'unknown_call'],
     ['a call that was answered already', session => session.submitToolResult('works_1', 1), 'unknown_call'],
     ['a retry', session => session.retry(), 'nothing_to_retry'],
@@ -223,6 +227,12 @@ describe('answers', () => {
     expect(await reasonOf(() => act(session))).toEqual(reason);
     expect(session.toJSON()).toEqual(before);
     expect(await session.answer('Monday')).toMatchObject({ status: 'completed' });
+  });
+
+  test('a message is refused while it waits for more than an answer', async () => {
+    const { session } = start([calls('asks', 'asks'), 'Fine.']);
+    await session.send('Go.');
+    expect(await reasonOf(() => session.send('Hello?'))).toBe('invalid_status');
   });
 
   test('an answer to nothing is refused', async () => {

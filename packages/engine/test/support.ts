@@ -7,8 +7,12 @@ import {
   type Tool,
   type ToolContext,
   tool,
+  validate,
 } from '@antiphon/engine';
 import { type ScriptedReply, type ScriptedTurn, scripted, type VirtualClock, virtualClock } from '@antiphon/engine/testing';
+
+// The JSON Schema validator is loaded on first use, and virtual time does not wait for a file.
+await validate({ type: 'object' }, {});
 
 /** A tool context for calling `executeTool` by hand. */
 export function contextOf(changes: Partial<ToolContext> = {}): ToolContext {

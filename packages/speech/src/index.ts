@@ -4,6 +4,7 @@ export type { AudioClip, WavAudio } from './audio/read-wav.js';
 export { parseWav, readWav } from './audio/read-wav.js';
 export type { ResampleQuality, Resampler } from './audio/resample.js';
 export { createResampler, resample } from './audio/resample.js';
+export { resampledTts } from './audio/resampled-tts.js';
 export type { Encoding } from './audio/sample-codec.js';
 export type { PaceClock, WavSourceOptions } from './audio/sources.js';
 export { resampledSource, wavSource } from './audio/sources.js';

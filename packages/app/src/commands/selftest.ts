@@ -130,7 +130,8 @@ async function questionFrom(file: string, { vad }: Engines, { output, signal }: 
 
 /** The answer as our own ears hear it. */
 async function hear(audio: Float32Array, { tts, stt, vad }: Engines, signal: AbortSignal): Promise<string> {
-  const samples = await resample(audio, tts.sampleRate, stt.sampleRate);
+  const quiet = new Float32Array(Math.round(0.3 * stt.sampleRate));
+  const samples = concat([quiet, await resample(audio, tts.sampleRate, stt.sampleRate), quiet]);
   const texts: string[] = [];
   for await (const utterance of findUtterances(samples, vad, { silenceMs: 500 }, signal))
     texts.push(await transcribeOnce(stt, utterance.samples, signal));

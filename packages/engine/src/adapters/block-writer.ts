@@ -1,4 +1,5 @@
-import { isRecord, type JsonObject, jsonFault, MAX_JSON_DEPTH } from '../data/json.js';
+import { isRecord, type Json, type JsonObject, jsonFault, MAX_JSON_DEPTH } from '../data/json.js';
+import { parseLenient } from '../data/lenient-json.js';
 import type { FilePart, ImagePart, InvalidCall, ProviderState, SourcePart, ToolCall } from '../data/parts.js';
 import type { AdapterEvent, MessageEnd, MessageStart } from '../events/events.js';
 import type { FinishReason, Warning } from '../events/finish.js';
@@ -101,6 +102,12 @@ export class BlockWriter {
     this.#events.push({ type: 'file', index: this.#next++, file });
   }
 
+  /** A provider's event as it came, for callers that asked for them. */
+  raw(value: Json): void {
+    this.start();
+    this.#events.push({ type: 'raw', value });
+  }
+
   warn(warning: Warning): void {
     this.#events.push({ type: 'warning', warning });
   }
@@ -176,41 +183,65 @@ export class BlockWriter {
     if (call.done) return;
     call.done = true;
     if (!call.announced) this.#announce(call);
-    this.#events.push({ type: 'tool_call', index: call.index, call: parseToolCall(call, finishReason) });
+    const { call: read, repairs } = readToolCall(call, finishReason);
+    if (repairs.length > 0) {
+      const message = `The arguments of the call ${call.id} to ${call.name} were no plain JSON and were mended: ${repairs.join('; ')}.`;
+      this.warn({ code: 'repaired_arguments', message });
+    }
+    this.#events.push({ type: 'tool_call', index: call.index, call: read });
   }
 }
 
+/** A call as an adapter has gathered it. */
+interface RawCall {
+  readonly id: string;
+  readonly name: string;
+  readonly raw: string;
+  readonly providerState?: ProviderState;
+}
+
 /**
- * Reads a call's arguments. Nothing, `null` and `"null"` mean no arguments; text that is no JSON object makes the call invalid. Never throws.
+ * Reads a call's arguments. Nothing, `null` and `"null"` mean no arguments; nearly-JSON is mended as `parseLenient` does, but never what was
+ * cut off; text that is no JSON object makes the call invalid. Never throws.
  *
  * ```ts
  * parseToolCall({ id: 'c1', name: 'add', raw: '{"a":1' }, 'length').invalid?.reason; // 'truncated'
  * ```
  */
-export function parseToolCall(
-  call: { readonly id: string; readonly name: string; readonly raw: string; readonly providerState?: ProviderState },
+export function parseToolCall(call: RawCall, finishReason?: FinishReason): ToolCall {
+  return readToolCall(call, finishReason).call;
+}
+
+/** The call, and what had to be mended in its arguments. */
+function readToolCall(
+  { id, name, raw, providerState }: RawCall,
   finishReason?: FinishReason,
-): ToolCall {
-  const { id, name, raw, providerState } = call;
+): { call: ToolCall; repairs: readonly string[] } {
   const base = { id, name, rawArguments: raw, ...(providerState === undefined ? {} : { providerState }) };
-  const invalid = (reason: InvalidCall['reason'], message: string): ToolCall => ({ ...base, arguments: {}, invalid: { reason, message } });
+  const valid = (value: JsonObject, repairs: readonly string[] = []) => ({ call: { ...base, arguments: value }, repairs });
+  const invalid = (reason: InvalidCall['reason'], message: string) => ({
+    call: { ...base, arguments: {}, invalid: { reason, message } },
+    repairs: [],
+  });
   if (name === '') return invalid('unknown_tool', 'The call names no tool.');
   const text = raw.trim();
   if (text === '' || text === 'null' || text === '"null"' || text === '""') {
-    return finishReason === 'length' && text !== 'null' ? invalid('truncated', CUT) : { ...base, arguments: {} };
+    return finishReason === 'length' && text !== 'null' ? invalid('truncated', CUT) : valid({});
   }
   try {
     const value: unknown = JSON.parse(text);
     // Only long text can nest that deeply, so the others need no look.
     const fault = text.length > MAX_JSON_DEPTH ? jsonFault(value) : undefined;
     if (fault) return invalid('invalid_json', `The arguments cannot be used: ${fault}.`);
-    if (isRecord(value)) return { ...base, arguments: value as JsonObject };
+    if (isRecord(value)) return valid(value as JsonObject);
     return invalid(
       'invalid_json',
       `The arguments must be a JSON object, but they are ${Array.isArray(value) ? 'an array' : typeof value}.`,
     );
   } catch (error) {
     if (finishReason === 'length' || finishReason === 'content_filter') return invalid('truncated', CUT);
+    const mended = parseLenient(text);
+    if ('value' in mended && isRecord(mended.value)) return valid(mended.value as JsonObject, mended.repairs);
     return invalid('invalid_json', `The arguments are not valid JSON: ${(error as Error).message}`);
   }
 }

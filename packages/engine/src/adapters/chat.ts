@@ -2,6 +2,7 @@ import type { Clock } from '../clock.js';
 import type { JsonObject } from '../data/json.js';
 import type { Message } from '../data/messages.js';
 import type { AdapterEvent } from '../events/events.js';
+import type { Warning } from '../events/finish.js';
 
 export type ToolChoice = 'auto' | 'none' | 'required' | { readonly tool: string };
 export type ReasoningEffort = 'none' | 'minimal' | 'low' | 'medium' | 'high';
@@ -61,6 +62,32 @@ export interface AdapterContext {
   readonly signal: AbortSignal;
   readonly requestId: string;
   readonly clock: Clock;
+  /**
+   * The engine's key for a provider, for adapters that were given none; asked for each request, after local checks and before the socket.
+   * Undefined when there is none. An adapter keeps it out of everything it yields and throws.
+   */
+  readonly apiKey?: (provider: string) => Promise<string | undefined>;
+  /** For adapters that stand before others. */
+  readonly deadline?: Deadline;
+}
+
+/** The first-byte and idle deadlines of a request, seen from an adapter that knows more than its events tell. */
+export interface Deadline {
+  /** Time stands still, for example while a request waits in a queue. */
+  pause(): void;
+  /** Time begins anew: a request leaves, or there was a sign of life that gives no event. */
+  restart(): void;
+}
+
+/** The HTTP request that a call would send. Whatever is secret in it is replaced by `[redacted]`. */
+export interface PreparedRequest {
+  readonly url: string;
+  readonly method: string;
+  readonly headers: { readonly [name: string]: string };
+  /** The body as it would be sent. */
+  readonly body: string;
+  /** What was asked for and cannot be said to this provider. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -77,5 +104,9 @@ export interface ChatAdapter {
   readonly model: string;
   /** True when the provider itself holds the answer to `request.output`. */
   readonly structuredOutput?: boolean;
+  /** True when an answer to messages that end with an assistant's goes on behind that text and does not repeat it. */
+  readonly continuation?: boolean;
+  /** The request that `stream` would send, without sending it and without asking for a key. Throws for what `stream` refuses by itself. */
+  prepare?(request: ChatRequest, context: AdapterContext): Promise<PreparedRequest>;
   stream(request: ChatRequest, context: AdapterContext): AsyncIterable<AdapterEvent>;
 }

@@ -11,10 +11,10 @@ import type { Outcome } from './outcome.js';
  * const { usage } = await stream.outcome;
  * ```
  */
-export class EventStream implements AsyncIterable<StreamEvent> {
+export class EventStream<Output = unknown> implements AsyncIterable<StreamEvent> {
   readonly #run: AsyncGenerator<StreamEvent, void>;
   readonly #stop: () => void;
-  readonly #outcome: Promise<Outcome>;
+  readonly #outcome: Promise<Outcome<Output>>;
   #settle: { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void } | undefined;
   #driven = false;
 
@@ -23,14 +23,15 @@ export class EventStream implements AsyncIterable<StreamEvent> {
     this.#run = run;
     this.#stop = stop;
     this.#outcome = new Promise((resolve, reject) => {
-      this.#settle = { resolve, reject };
+      // What the schema's validation gave is what the schema says.
+      this.#settle = { resolve: outcome => resolve(outcome as Outcome<Output>), reject };
     });
     // A bug in the loop is seen by whoever iterates or awaits; it must not take the process down when nobody does.
     this.#outcome.catch(() => {});
   }
 
   /** How the run ended, with everything that arrived. */
-  get outcome(): Promise<Outcome> {
+  get outcome(): Promise<Outcome<Output>> {
     // A loop that begins in the same turn takes precedence over draining.
     queueMicrotask(() => {
       if (!this.#driven) void this.#drain();

@@ -1,4 +1,6 @@
+import type { Cost } from '../data/cost.js';
 import type { Json, JsonObject } from '../data/json.js';
+import type { Message } from '../data/messages.js';
 import type { FilePart, ImagePart, ProviderState, SourcePart, ToolCall, ToolResultPart } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
 import type { ErrorJson } from '../errors.js';
@@ -10,6 +12,10 @@ export interface MessageStart {
   readonly type: 'message_start';
   readonly model?: string;
   readonly responseId?: string;
+  /** Which of several providers answers; told by `fallback`. */
+  readonly provider?: string;
+  /** What the provider has counted already; it stands in `message_end` too, unless the answer breaks off. */
+  readonly usage?: Usage;
 }
 export interface TextDelta {
   readonly type: 'text_delta';
@@ -70,6 +76,8 @@ export interface MessageEnd {
   readonly usage: Usage;
   readonly model?: string;
   readonly responseId?: string;
+  /** What the call cost, when the engine has a price for the model. */
+  readonly cost?: Cost;
 }
 export interface WarningEvent {
   readonly type: 'warning';
@@ -137,13 +145,19 @@ export interface QuestionEvent {
 export interface StepEnd {
   readonly type: 'step_end';
   readonly step: number;
+  /** What the engine itself says to the model before it is called again, such as the faults of a structured answer; part of the thread. */
+  readonly followUp?: readonly Message[];
 }
-/** The model call failed before anything was shown and is sent again after `delayMs`. */
+/**
+ * The model call failed and is sent again after `delayMs`. What was shown of the open message is void and its next try begins anew, unless
+ * `continued` says that the events go on in it.
+ */
 export interface RetryEvent {
   readonly type: 'retry';
   readonly attempt: number;
   readonly delayMs: number;
   readonly error: ErrorJson;
+  readonly continued?: true;
 }
 export interface EndEvent {
   readonly type: 'end';

@@ -3,7 +3,7 @@ export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter' |
 
 /** Something that was asked for and not done, or done otherwise. */
 export interface Warning {
-  readonly code: 'unsupported_setting' | 'malformed_event' | 'repaired_arguments' | 'repaired_history' | 'other';
+  readonly code: 'unsupported_setting' | 'malformed_event' | 'repaired_arguments' | 'repaired_history' | 'repaired_output' | 'other';
   readonly message: string;
   readonly setting?: string;
 }

@@ -1,3 +1,4 @@
+import { addCost, type Cost } from '../data/cost.js';
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
 import { messageToolCalls, toolResult } from '../data/messages.js';
 import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
@@ -27,6 +28,8 @@ export class RunFold {
   readonly #warnings: Warning[] = [];
   readonly #sources: SourcePart[] = [];
   #usage: Usage = {};
+  /** `unknown` as soon as one call has no price: a part of the sum would mislead. */
+  #cost: Cost | 'unknown' | undefined;
   #reasoning = '';
   #step: OpenStep | undefined;
 
@@ -40,6 +43,7 @@ export class RunFold {
       case 'message_start':
         this.#closeStep();
         this.#step = new OpenStep(event.model, event.responseId);
+        this.#step.reasoningFrom = this.#reasoning.length;
         return;
       case 'text_delta':
         this.#openStep().append(event.index, 'text', event.delta);
@@ -71,6 +75,7 @@ export class RunFold {
       case 'message_end':
         this.#openStep().end = event;
         this.#usage = addUsage(this.#usage, event.usage);
+        this.#cost = event.cost === undefined || this.#cost === 'unknown' ? 'unknown' : addCost(this.#cost, event.cost);
         return;
       case 'tool_result': {
         const { callId, content, name, isError } = event;
@@ -81,12 +86,15 @@ export class RunFold {
       }
       case 'step_end':
         this.#closeStep();
+        if (event.followUp) this.#messages.push(...event.followUp);
         return;
       case 'warning':
         this.#warnings.push(event.warning);
         return;
       case 'retry':
-        // Nothing of the failed try was shown, so it leaves no step.
+        if (event.continued) return;
+        // What was shown of the failed try is void, so it leaves no step.
+        if (this.#step) this.#reasoning = this.#reasoning.slice(0, this.#step.reasoningFrom);
         this.#step = undefined;
         return;
     }
@@ -132,6 +140,7 @@ export class RunFold {
       reasoning: this.#reasoning,
       sources: [...this.#sources],
       usage: this.#usage,
+      ...(typeof this.#cost === 'object' ? { cost: this.#cost } : {}),
       warnings: [...this.#warnings],
       messages: this.messages,
       steps,
@@ -197,6 +206,8 @@ export function verdictOf(outcome: Outcome): Verdict {
 class OpenStep {
   readonly #parts = new Map<number, AssistantPart | OpenPart>();
   readonly results = new Map<string, ToolMessage>();
+  /** Where this step's part of all reasoning text begins. */
+  reasoningFrom = 0;
   end: MessageEnd | undefined;
 
   constructor(
@@ -254,6 +265,7 @@ class OpenStep {
       finishReason: this.end?.finishReason ?? ('other' satisfies FinishReason),
       ...(this.end?.rawFinishReason === undefined ? {} : { rawFinishReason: this.end.rawFinishReason }),
       usage: this.end?.usage ?? {},
+      ...(this.end?.cost === undefined ? {} : { cost: this.end.cost }),
       ...(model === undefined ? {} : { model }),
       ...(responseId === undefined ? {} : { responseId }),
     };

@@ -1,3 +1,4 @@
+import type { Cost } from '../data/cost.js';
 import type { Json, JsonObject } from '../data/json.js';
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
 import type { SourcePart, ToolCall } from '../data/parts.js';
@@ -13,6 +14,7 @@ export interface Step {
   readonly finishReason: FinishReason;
   readonly rawFinishReason?: string;
   readonly usage: Usage;
+  readonly cost?: Cost;
   readonly model?: string;
   readonly responseId?: string;
 }
@@ -58,6 +60,8 @@ export interface OutcomeBase {
   readonly sources: readonly SourcePart[];
   /** Summed over all steps. */
   readonly usage: Usage;
+  /** Summed over all steps; left out unless the engine has a price for each of them. What tools spend on calls of their own is not in it. */
+  readonly cost?: Cost;
   readonly warnings: readonly Warning[];
   /** The whole thread, ready to be sent again. */
   readonly messages: readonly Message[];
@@ -68,10 +72,10 @@ export interface OutcomeBase {
 }
 
 /** The model was done. */
-export interface Completed extends OutcomeBase {
+export interface Completed<Output = unknown> extends OutcomeBase {
   readonly status: 'completed';
-  /** The validated value, when a schema was given. */
-  readonly output?: unknown;
+  /** The validated value, when a schema was given and the run did not end with calls of tools for the caller. */
+  readonly output?: Output;
 }
 
 /** Stopped on purpose, or waiting for what `pending` names. */
@@ -87,12 +91,12 @@ export interface Failed extends OutcomeBase {
   readonly error: AntiphonError;
 }
 
-/** The three ways to end. */
-export type Outcome = Completed | Interrupted | Failed;
+/** The three ways to end. `Output` is the type of the value that an output schema describes. */
+export type Outcome<Output = unknown> = Completed<Output> | Interrupted | Failed;
 
 /** The text (or the validated output) of a completed outcome; throws the error of a failed one, and an error that names the reason otherwise. */
-export function unwrap(outcome: Outcome): unknown {
-  if (outcome.status === 'completed') return 'output' in outcome ? outcome.output : outcome.text;
+export function unwrap<Output>(outcome: Outcome<Output>): Output {
+  if (outcome.status === 'completed') return ('output' in outcome ? outcome.output : outcome.text) as Output;
   if (outcome.status === 'failed') throw outcome.error;
   const reason = typeof outcome.reason === 'string' ? outcome.reason : `halt: ${outcome.reason.halt}`;
   throw new Error(`The run was interrupted (${reason}) and has no final answer; look at outcome.pending for what it waits for.`);

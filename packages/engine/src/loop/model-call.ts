@@ -1,67 +1,171 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
-import { sleep } from '../clock.js';
-import type { RetryPolicy } from '../contract.js';
-import { AdapterError, AntiphonError, describe } from '../errors.js';
-import type { AdapterEvent, RetryEvent } from '../events/events.js';
+import { costOf, findPrice, type PriceTable } from '../data/cost.js';
+import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.js';
+import type { AdapterEvent, MessageStart, RetryEvent, WarningEvent } from '../events/events.js';
+import { CallDeadlines, type Timeouts } from '../reliability/deadlines.js';
+import { PartialAnswer } from '../reliability/partial-answer.js';
+import { asAntiphonError, type RetryPolicy, retryingStream } from '../reliability/retrying.js';
 import { abortable } from './abortable.js';
 
 /**
- * One model call. Retries it as long as nothing of the answer was shown; a failure after that is thrown, since a second answer would begin
- * in the middle of the first. Whatever an adapter throws leaves as an `AntiphonError`, or as the signal's reason.
+ * What happens to an answer that breaks off after something was shown, by a failure that may pass (a lost connection, an overload, an answer
+ * without an end):
+ *
+ * - `surface` (the default): the run fails with what arrived. Reasoning counts as shown.
+ * - `restart`: while only reasoning was shown, the request is sent again; the `retry` event takes the reasoning back.
+ * - `continue`: as `restart`, and an answer of text is asked for again with that text as its beginning, if the adapter says `continuation`.
+ *   The events go on in the same message. With calls, sources or files in it the answer surfaces, with a warning.
+ *
+ * All tries of a call count together against `retry.maxRetries`.
  */
-export async function* callModel(
-  adapter: ChatAdapter,
+export type OnStreamError = 'surface' | 'restart' | 'continue';
+
+/** How a model call is made. */
+export interface CallPolicy {
+  readonly retry: RetryPolicy | false;
+  readonly timeouts?: Timeouts;
+  readonly onStreamError?: OnStreamError;
+  readonly prices?: PriceTable;
+  /** What the engine puts around every adapter. */
+  readonly wrap?: (adapter: ChatAdapter) => ChatAdapter;
+}
+
+/**
+ * One model call. It is tried again as long as nothing of the answer was shown; after that `onStreamError` decides. Whatever an adapter
+ * throws leaves as an `AntiphonError`, or as the signal's reason. Its deadlines run from now on: read it to its end, or leave it.
+ */
+export function callModel(
+  given: ChatAdapter,
   request: ChatRequest,
   context: AdapterContext,
-  policy: RetryPolicy | false,
+  policy: CallPolicy,
 ): AsyncGenerator<AdapterEvent | RetryEvent> {
-  const { signal, clock } = context;
-  const maxRetries = policy === false ? 0 : (policy.maxRetries ?? 2);
-  for (let attempt = 1; ; attempt++) {
+  const { clock } = context;
+  const adapter = policy.wrap?.(given) ?? given;
+  const { provider } = adapter;
+  const deadlines = policy.timeouts && new CallDeadlines(policy.timeouts, context.signal, clock, provider);
+  const signal = deadlines?.signal ?? context.signal;
+  const call = new ModelCall(adapter, request, { ...context, signal }, policy, deadlines);
+  return retryingStream(() => call.attempt(), isContent, policy.retry, {
+    signal,
+    clock,
+    provider,
+    again: (_, shown) => (shown ? call.recovery : call.unchanged),
+    lastWords: () => call.untold,
+    close: () => deadlines?.close(),
+  });
+}
+
+/** Where the same model may go on, or begin again, although its adapter did not know what to say about that. */
+const PASSING: ReadonlySet<string> = new Set<AdapterReason>([
+  'network_error',
+  'provider_unavailable',
+  'rate_limited',
+  'timeout',
+  'truncated',
+]);
+
+/** The tries of one call, and what remains of each for the next. */
+class ModelCall {
+  readonly #adapter: ChatAdapter;
+  readonly #request: ChatRequest;
+  readonly #context: AdapterContext;
+  readonly #policy: CallPolicy;
+  readonly #deadlines: CallDeadlines | undefined;
+  readonly #answer: PartialAnswer | undefined;
+  /** Warnings of a try that showed nothing else. */
+  untold: WarningEvent[] = [];
+  /** How the next try relates to what was shown of this one; undefined when there must be none. */
+  recovery: Pick<RetryEvent, 'continued'> | undefined;
+
+  constructor(adapter: ChatAdapter, request: ChatRequest, context: AdapterContext, policy: CallPolicy, deadlines?: CallDeadlines) {
+    this.#adapter = adapter;
+    this.#request = request;
+    this.#context = context;
+    this.#policy = policy;
+    this.#deadlines = deadlines;
+    // Nobody needs to remember the answer of a call that will not be taken up again.
+    const remembers = policy.retry !== false && policy.onStreamError !== undefined && policy.onStreamError !== 'surface';
+    this.#answer = remembers ? new PartialAnswer() : undefined;
+  }
+
+  /** The same for a try that showed nothing: earlier ones may have. */
+  get unchanged(): Pick<RetryEvent, 'continued'> {
+    return this.#answer?.goesOn ? { continued: true } : {};
+  }
+
+  /** One try. Throws when the answer breaks off, after the events that the reader needs for what comes next. */
+  async *attempt(): AsyncGenerator<AdapterEvent> {
+    const answer = this.#answer;
+    this.untold = [];
+    this.recovery = undefined;
+    let start: MessageStart | undefined;
     let shown = false;
-    // Held back until the answer really begins, so that a retried try leaves no trace.
-    const held: AdapterEvent[] = [];
+    let ended = false;
     try {
-      let ended = false;
-      for await (const event of abortable(adapter.stream(request, context), signal, clock)) {
-        if (event.type === 'message_end') ended = true;
-        if (!shown) {
-          held.push(event);
-          if (event.type === 'message_start' || event.type === 'warning' || event.type === 'raw') continue;
-          shown = true;
-          for (const early of held) {
-            yield early;
-            signal.throwIfAborted();
-          }
-        } else {
-          yield event;
-        }
+      for await (const event of this.#open()) {
+        if (event.type === 'message_start') start = event;
+        else if (event.type === 'message_end') ended = true;
+        if (isContent(event)) shown = true;
+        else if (event.type === 'warning' && !shown) this.untold.push(event);
+        if (!answer) yield this.#priced(event, start);
+        else for (const seen of answer.show(event)) yield this.#priced(seen, start);
       }
-      if (!shown) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held nothing at all.`, { retryable: true });
-      if (!ended) throw new AdapterError('truncated', `${adapter.provider}: the answer stopped before its end.`, { retryable: true });
-      return;
+      const { provider } = this.#adapter;
+      if (!shown) throw new AdapterError('malformed_response', `${provider}: the answer held nothing at all.`, { retryable: true });
+      if (!ended) throw new AdapterError('truncated', `${provider}: the answer stopped before its end.`, { retryable: true });
     } catch (thrown) {
-      if (signal.aborted) throw signal.reason;
-      const error = asAntiphonError(thrown, adapter.provider);
-      const delayMs = waitBefore(error, attempt, policy || {});
-      if (shown || attempt > maxRetries || delayMs === undefined) {
-        yield* shown ? [] : held.filter(event => event.type === 'warning');
-        throw error;
-      }
-      yield { type: 'retry', attempt, delayMs, error: error.toJSON() };
-      await sleep(clock, delayMs, signal);
+      answer?.breakOff(shown);
+      if (answer && shown && !this.#context.signal.aborted) yield* this.#recover(asAntiphonError(thrown, this.#adapter.provider), answer);
+      throw thrown;
+    } finally {
+      if (shown) this.untold = [];
     }
+  }
+
+  #open(): AsyncIterable<AdapterEvent> {
+    const request = this.#answer?.request(this.#request) ?? this.#request;
+    if (!this.#deadlines) return this.#adapter.stream(request, this.#context);
+    return this.#deadlines.watch((signal, deadline) => {
+      const events = this.#adapter.stream(request, { ...this.#context, signal, deadline });
+      return abortable(events, signal, this.#context.clock);
+    });
+  }
+
+  /** Decides whether a try that broke off in the middle may be followed by another. */
+  *#recover(error: AntiphonError, answer: PartialAnswer): Generator<AdapterEvent> {
+    if (!error.retryable && !PASSING.has(error.reason)) return;
+    if (answer.hasOnlyReasoning) {
+      answer.restart();
+      this.recovery = {};
+      return;
+    }
+    if (this.#policy.onStreamError !== 'continue') return;
+    if (answer.isOnlyText && this.#adapter.continuation) {
+      yield* answer.goOn();
+      this.recovery = { continued: true };
+      return;
+    }
+    const why = this.#adapter.continuation
+      ? 'the answer holds more than text'
+      : `${this.#adapter.provider} cannot go on from the beginning of an answer`;
+    yield {
+      type: 'warning',
+      warning: { code: 'other', setting: 'onStreamError', message: `The answer broke off and was not continued: ${why}.` },
+    };
+  }
+
+  #priced(event: AdapterEvent, start: MessageStart | undefined): AdapterEvent {
+    const { prices } = this.#policy;
+    if (event.type !== 'message_end' || !prices) return event;
+    // Under a fallback only the answer knows which model it is from.
+    const asked = start?.provider === undefined ? (this.#request.model ?? this.#adapter.model) : undefined;
+    const price = findPrice(prices, [event.model, start?.model, asked]);
+    const cost = price && costOf(event.usage, price);
+    return cost ? { ...event, cost } : event;
   }
 }
 
-function waitBefore(error: AntiphonError, attempt: number, { baseMs = 500, capMs = 60_000 }: RetryPolicy): number | undefined {
-  if (!error.retryable) return undefined;
-  if (error.retryAfterMs !== undefined) return error.retryAfterMs <= capMs ? error.retryAfterMs : undefined;
-  const full = Math.min(capMs, baseMs * 2 ** (attempt - 1));
-  return full / 2 + (Math.random() * full) / 2;
-}
-
-function asAntiphonError(thrown: unknown, provider: string): AntiphonError {
-  if (AntiphonError.isInstance(thrown)) return thrown;
-  return new AdapterError('unknown', `${provider}: ${describe(thrown)}`, { cause: thrown, provider });
+function isContent(event: AdapterEvent): boolean {
+  return event.type !== 'message_start' && event.type !== 'warning' && event.type !== 'raw';
 }

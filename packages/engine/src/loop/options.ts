@@ -1,6 +1,7 @@
 import type { ChatRequest } from '../adapters/chat.js';
 import { isRecord, jsonFault } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
+import { isStandardSchema } from '../tools/schema.js';
 
 /** The settings of a model call, in every place where they may stand. */
 export const SETTINGS = [
@@ -47,6 +48,11 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
     'auto, none, required or { tool: name }',
     value => isOneOf('auto', 'none', 'required')(value) || (isRecord(value) && isText(value.tool)),
   ],
+  output: [
+    'a schema: zod, valibot, arktype or JSON Schema',
+    value => isStandardSchema(value) || (isRecord(value) && jsonFault(value) === undefined),
+  ],
+  outputMode: ['native, tool or instructions', isOneOf('native', 'tool', 'instructions')],
   mode: ['auto or manual', isOneOf('auto', 'manual')],
   maxTurns: ['a whole number above 0', isWhole],
   stopWhen: ['a function of the steps, or a list of them', value => isFunction(value) || (Array.isArray(value) && value.every(isFunction))],
@@ -61,10 +67,12 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
   context: ['anything', () => true],
   sessionId: ['a text', isText],
   requestId: ['a text', isText],
-  retry: ['false or { maxRetries, baseMs, capMs } with numbers that are not negative', isRetry],
+  retry: ['false or { maxRetries, baseMs, capMs } with numbers that are not negative, and perhaps a function random', isRetry],
+  timeouts: ['{ firstByteMs, idleMs, stepMs, toolMs } with numbers of milliseconds above 0', isTimeouts],
+  onStreamError: ['surface, restart or continue', isOneOf('surface', 'restart', 'continue')],
 };
 
-const IN_DEFAULTS: ReadonlySet<string> = new Set([...SETTINGS, 'maxTurns']);
+const IN_DEFAULTS: ReadonlySet<string> = new Set([...SETTINGS, 'maxTurns', 'timeouts', 'onStreamError']);
 const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoice']);
 
 /** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
@@ -112,7 +120,16 @@ function isRetry(value: unknown): boolean {
   if (value === false) return true;
   if (!isRecord(value)) return false;
   return Object.entries(value).every(
-    ([key, part]) => part === undefined || (['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof part === 'number' && part >= 0),
+    ([key, part]) =>
+      part === undefined ||
+      (key === 'random' ? isFunction(part) : ['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof part === 'number' && part >= 0),
+  );
+}
+
+function isTimeouts(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  return Object.entries(value).every(
+    ([key, ms]) => ms === undefined || (['firstByteMs', 'idleMs', 'stepMs', 'toolMs'].includes(key) && typeof ms === 'number' && ms > 0),
   );
 }
 

@@ -1,4 +1,4 @@
-import type { ChatAdapter, ChatRequest, ModelSettings, ToolChoice } from '../adapters/chat.js';
+import type { ChatAdapter, ChatRequest, ModelSettings, OutputSpec, ToolChoice } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
 import type {
   Budget,
@@ -14,14 +14,18 @@ import type {
   ToolErrorPolicy,
   ToolExecutor,
 } from '../contract.js';
+import type { PriceTable } from '../data/cost.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
+import { type OutputShape, outputShape } from '../output/mode.js';
+import type { Timeouts } from '../reliability/deadlines.js';
 import { withToolHelp } from '../tools/compact.js';
 import { encodeResult, type ResultEncoder } from '../tools/encode.js';
 import { executeTool } from '../tools/execute.js';
 import { toolMap } from '../tools/tool.js';
+import type { OnStreamError } from './model-call.js';
 import { checkOptions, checkRequest, SETTINGS } from './options.js';
 import { anyOf } from './stop.js';
 
@@ -32,6 +36,7 @@ export interface Plan {
   readonly tools: ReadonlyMap<string, Tool>;
   readonly settings: ModelSettings & { readonly model?: string };
   readonly toolChoice?: ToolChoice;
+  readonly output?: OutputShape;
   /** `model`: one call, tools come back · `step`: one call and its tools · `loop`: until the model is done. */
   readonly kind: 'model' | 'step' | 'loop';
   readonly manual: boolean;
@@ -48,6 +53,11 @@ export interface Plan {
   readonly requestId: string;
   readonly timeoutMs?: number;
   readonly retry: RetryPolicy | false;
+  readonly timeouts?: Timeouts;
+  readonly onStreamError?: OnStreamError;
+  readonly prices?: PriceTable;
+  /** What the engine puts around each adapter that is asked. */
+  readonly wrap?: (adapter: ChatAdapter) => ChatAdapter;
   readonly clock: Clock;
   readonly engine: Engine;
 }
@@ -66,21 +76,26 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     if (value !== undefined) settings[key] = value;
   }
   const { stopWhen, prepareStep, budget, resume } = options;
+  const { timeouts = config.defaults?.timeouts, onStreamError = config.defaults?.onStreamError } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
   // Tools of a request are data: they have no handler here, so their calls come back to the caller.
-  const tools = withToolHelp(toolMap(options.tools ?? request.tools?.map(spec => ({ ...spec, input: spec.inputSchema })) ?? config.tools ?? []));
+  const tools = withToolHelp(
+    toolMap(options.tools ?? request.tools?.map(spec => ({ ...spec, input: spec.inputSchema })) ?? config.tools ?? []),
+  );
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
     throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
   }
   if (toolChoice === 'required' && tools.size === 0) {
     throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
   }
+  const output = outputOf(options, request.output, adapter);
   return {
     adapter,
     messages: request.messages,
     tools,
     settings,
     ...(toolChoice === undefined ? {} : { toolChoice }),
+    ...(output === undefined ? {} : { output }),
     kind,
     manual: options.mode === 'manual',
     maxTurns: options.maxTurns ?? config.defaults?.maxTurns ?? 8,
@@ -96,9 +111,37 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     requestId: options.requestId ?? crypto.randomUUID(),
     ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     retry: options.retry ?? config.retry ?? {},
+    ...(timeouts === undefined ? {} : { timeouts }),
+    ...(onStreamError === undefined ? {} : { onStreamError }),
     clock,
     engine,
   };
+}
+
+/** The shape of a request is data, and is checked as JSON Schema. A thread may carry an `output` of its own that is none. */
+function outputOf({ output, outputMode: mode }: CallOptions, inRequest: unknown, { provider, structuredOutput }: ChatAdapter) {
+  const asked =
+    isRecord(inRequest) && typeof inRequest.name === 'string' && isRecord(inRequest.schema)
+      ? (inRequest as unknown as OutputSpec)
+      : undefined;
+  const schema = output ?? asked?.schema;
+  if (asked && !/^[A-Za-z0-9_-]{1,60}$/.test(asked.name)) {
+    throw new ConfigurationError(
+      'invalid_option',
+      `output.name must be 1 to 60 letters, digits, _ or -, not ${JSON.stringify(asked.name)}.`,
+    );
+  }
+  if (schema === undefined) {
+    if (mode === undefined) return undefined;
+    throw new ConfigurationError('invalid_option', 'outputMode says how to ask for output, but there is no output schema.');
+  }
+  if (mode === 'native' && structuredOutput !== true) {
+    throw new ConfigurationError(
+      'invalid_option',
+      `${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`,
+    );
+  }
+  return outputShape(schema, { ...(mode === undefined ? {} : { mode }), ...(asked?.name === undefined ? {} : { name: asked.name }) });
 }
 
 function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { readonly messages: readonly Message[] } {

@@ -5,6 +5,7 @@ import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
 import type { Step } from '../events/outcome.js';
+import { type Judgement, OutputRun } from '../output/output-run.js';
 import type { BatchReport } from '../tools/batch.js';
 import { runCalls } from '../tools/run-calls.js';
 import { callModel } from './model-call.js';
@@ -46,21 +47,31 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
   const { clock, requestId } = plan;
   const began = clock.now();
   const budget = plan.budget && new BudgetWatch(plan.budget);
+  const output = plan.output && new OutputRun(plan.output);
   const waitsFor = plan.resume && (yield* resumeCalls(plan, signal, fold, plan.resume));
   if (waitsFor) return waitsFor;
   for (let turn = 1; ; turn++) {
     signal.throwIfAborted();
-    const { adapter, request, tools } = await prepare(plan, turn, fold);
+    const { adapter, request: prepared, tools } = await prepare(plan, turn, fold);
+    const request = output?.request(prepared, adapter) ?? prepared;
     const ids = new CallIds();
-    for await (const event of callModel(adapter, request, { signal, requestId, clock }, plan.retry)) {
-      const checked = checkCall(ids.distinct(event), tools);
-      fold.push(checked);
-      yield checked;
+    for await (const event of callModel(adapter, request, { signal, requestId, clock }, plan)) {
+      const distinct = ids.distinct(event);
+      for (const seen of output?.push(distinct) ?? [distinct]) {
+        const checked = checkCall(seen, tools);
+        fold.push(checked);
+        yield checked;
+      }
     }
     const step = fold.lastStep;
     if (!step) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held no message.`);
     if (step.finishReason === 'error') throw new AdapterError('unknown', `${adapter.provider}: the model ended with an error.`);
-    if (plan.kind === 'model') return { status: 'completed' };
+    if (plan.kind === 'model') {
+      const judged = await output?.judge(step);
+      if (judged) yield* told(fold, stepEnd(turn, judged));
+      if (judged?.type === 'repair') continue;
+      return judged ? verdictOfAnswer(judged) : { status: 'completed' };
+    }
 
     let report: BatchReport | undefined;
     if (step.toolCalls.length > 0) {
@@ -73,14 +84,17 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     const stopped = signal.aborted;
     // A run that was stopped waits for nothing: what its tools asked for is answered too.
     if (stopped) yield* told(fold, fold.openCalls.map(cutOff));
-    yield* told(fold, [{ type: 'step_end', step: turn }]);
+    const waiting = report && interruption(report);
+    const judged = waiting || (stopped && report) ? undefined : await output?.judge(step);
+    yield* told(fold, stepEnd(turn, judged));
     if (stopped && report) signal.throwIfAborted();
 
-    const waiting = report && interruption(report);
     if (waiting) return waiting;
+    if (judged?.type === 'repair') continue;
+    if (judged) return verdictOfAnswer(judged);
     if (!report || plan.kind === 'step') return { status: 'completed' };
     // Only a model that asked for tools is called again; any other way to end would make it answer itself.
-    if (!mayRunTools(step)) return { status: 'completed' };
+    if (!mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
     if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
     if (budget?.isSpent(step, fold.usage, clock.now() - began)) return { status: 'interrupted', reason: 'budget', pending: {} };
     if (turn >= plan.maxTurns) return { status: 'interrupted', reason: 'max_turns', pending: {} };
@@ -92,6 +106,16 @@ function* told(fold: RunFold, events: readonly StreamEvent[]): Generator<StreamE
     fold.push(event);
     yield event;
   }
+}
+
+/** The end of a step, after what there is to say about its structured answer. */
+function stepEnd(step: number, judged: Judgement | undefined): StreamEvent[] {
+  const warnings = (judged?.warnings ?? []).map(warning => ({ type: 'warning' as const, warning }));
+  return [...warnings, { type: 'step_end', step, ...(judged?.type === 'repair' ? { followUp: judged.messages } : {}) }];
+}
+
+function verdictOfAnswer(judged: Exclude<Judgement, { type: 'repair' }>): Verdict {
+  return judged.type === 'value' ? { status: 'completed', output: judged.value } : { status: 'failed', error: judged.error };
 }
 
 function cutOff(call: ToolCall): StreamEvent {
@@ -117,16 +141,20 @@ async function* resumeCalls(
   fold: RunFold,
   decisions: ResumeDecisions,
 ): AsyncGenerator<StreamEvent, Verdict | undefined> {
-  const message = plan.messages.findLast(({ role }) => role === 'assistant');
-  const open = message?.role === 'assistant' ? messageToolCalls(message).filter(call => Object.hasOwn(decisions, call.id)) : [];
+  const at = plan.messages.findLastIndex(({ role }) => role === 'assistant');
+  const message = plan.messages[at];
+  // Ids may come again from turn to turn: only what stands behind the message answers its calls.
+  const answered = new Set(plan.messages.slice(at + 1).flatMap(other => (other.role === 'tool' ? [other.callId] : [])));
+  const open =
+    message?.role === 'assistant' ? messageToolCalls(message).filter(({ id }) => Object.hasOwn(decisions, id) && !answered.has(id)) : [];
   const toRun: ToolCall[] = [];
   const approved = new Set<string>();
   for (const call of open) {
     const decision = decisions[call.id];
     if (decision?.type === 'result') {
       const { content, isError } = decision;
-      const answered = { type: 'tool_result' as const, callId: call.id, name: call.name, content };
-      yield* told(fold, [{ ...answered, ...(isError === undefined ? {} : { isError }) }]);
+      const result = { type: 'tool_result' as const, callId: call.id, name: call.name, content };
+      yield* told(fold, [{ ...result, ...(isError === undefined ? {} : { isError }) }]);
       continue;
     }
     if (decision?.type === 'approved') approved.add(call.id);
@@ -172,7 +200,7 @@ function interruption(report: BatchReport): Verdict | undefined {
 }
 
 /** A call to a tool that does not exist is marked as soon as it is known. */
-function checkCall(event: AdapterEvent | RetryEvent, tools: ReadonlyMap<string, Tool>): AdapterEvent | RetryEvent {
+function checkCall(event: StreamEvent, tools: ReadonlyMap<string, Tool>): StreamEvent {
   if (event.type !== 'tool_call' || event.call.invalid || tools.size === 0 || tools.has(event.call.name)) return event;
   const names = [...tools.keys()].join(', ');
   const message = `There is no tool "${event.call.name}". The tools are: ${names}.`;

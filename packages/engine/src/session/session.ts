@@ -1,6 +1,6 @@
 import type { CallOptions, Engine } from '../contract.js';
-import { jsonFault } from '../data/json.js';
-import { type Message, toolResult, type UserMessage, user } from '../data/messages.js';
+import { isRecord, type Json } from '../data/json.js';
+import { type Message, type UserMessage, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
 import { type ErrorJson, SessionError, ValidationError } from '../errors.js';
 import { EventStream } from '../events/event-stream.js';
@@ -8,65 +8,61 @@ import type { StreamEvent } from '../events/events.js';
 import type { Outcome, Pending } from '../events/outcome.js';
 import { follow } from '../loop/signals.js';
 import { encodeResult } from '../tools/encode.js';
-import { isWaiting, readSessionJson, type SessionJson } from './session-json.js';
-
-/** `waiting`: `pending` says for what. `failed`: the last turn failed; `retry()` runs it again, `send()` goes on. */
-export type SessionStatus = 'idle' | 'running' | 'waiting' | 'failed';
-
-/** What a session is made of. */
-export interface SessionOptions {
-  readonly engine: Engine;
-  readonly id?: string;
-  /** What the conversation begins with, such as `[system('Answer briefly.')]`. */
-  readonly messages?: readonly Message[];
-  /** Handed to tool handlers in every turn. */
-  readonly context?: unknown;
-}
-
-type State = Omit<SessionJson, 'version' | 'id'>;
+import { answerEntry, answerOf, approveEntry, denyEntry, type SettlingEntry, unknownCall } from './answers.js';
+import { decide } from './decide.js';
+import { applyEntry, type SessionEntry } from './entries.js';
+import { commonLength } from './history.js';
+import { Journal } from './journal.js';
+import { openCalls, waitingIds } from './open-calls.js';
+import type { SessionJson } from './session-json.js';
+import type { AnswerOptions, ApproveOptions, SessionOptions, SessionStart, SessionStatus } from './session-options.js';
+import { breakOff, jsonOf, type SessionState } from './state.js';
+import { statusError } from './status-error.js';
+import { TurnRecorder } from './turn.js';
 
 /**
  * One conversation. A turn is a transaction: it changes `messages` once, when it ends, and counts `revision` up. A turn that fails keeps
- * everything before it and the user's message, so nothing is lost and `retry()` can run it again. One turn runs at a time.
+ * everything before it, the user's message and the steps whose tools have run, so nothing is lost and `retry()` goes on from there. One turn
+ * runs at a time. With a store, everything is written down before anything follows from it, and `resume()` goes on after a crash.
  *
  * ```ts
- * const session = createSession({ engine });
+ * const session = createSession({ engine, store: fileStore('./sessions') });
  * await session.send('My name is Ada.');
  * const { text } = await session.send('What is my name?');
  * ```
  */
 export class Session {
   readonly id: string;
-  readonly #engine: Engine;
-  readonly #context: unknown;
-  /** What the last change left; replaced as a whole, so that a change happens altogether or not at all. */
-  #state: State;
+  readonly #options: Omit<SessionOptions, 'id' | 'messages'>;
+  readonly #journal: Journal | undefined;
+  /** Replaced as a whole, so that a change happens altogether or not at all. */
+  #state: SessionState;
   #running = false;
+  #recorder: TurnRecorder | undefined;
 
-  /** Use `createSession` or `restoreSession`. Throws `TypeError` without an engine. */
-  constructor(options: SessionOptions, json?: SessionJson) {
-    if (typeof options?.engine?.stream !== 'function') throw new TypeError('A session needs an engine: createSession({ engine }).');
-    if (options.id !== undefined && (typeof options.id !== 'string' || options.id === ''))
-      throw new TypeError('The id of a session must be a text.');
-    this.#engine = options.engine;
-    this.#context = options.context;
-    this.id = json?.id ?? options.id ?? crypto.randomUUID();
-    const fresh: SessionJson = { version: 1, id: '', revision: 0, status: 'idle', messages: options.messages ?? [], pending: {} };
-    const issues = json ? [] : validateMessages(fresh.messages);
-    if (issues.length > 0) throw new ValidationError('invalid_message', 'A session cannot begin with these messages.', issues);
-    const { version: _, id: __, ...state } = json ?? fresh;
-    this.#state = state;
+  /** Use `createSession`, `restoreSession` or `openSession`. */
+  constructor(options: Omit<SessionOptions, 'id' | 'messages'>, { id, state, position, entries }: SessionStart) {
+    this.#options = options;
+    this.id = id;
+    this.#state = breakOff(state);
+    const { store } = options;
+    this.#journal =
+      store &&
+      new Journal(store, id, { position, entries, safe: state }, (safe, error) => {
+        this.#state = breakOff(safe);
+        this.#recorder?.fail(error);
+      });
   }
 
   get status(): SessionStatus {
     return this.#running ? 'running' : this.#state.status;
   }
-  /** Counts the changes: finished turns, whichever way they ended, submitted results and replaced histories. */
+  /** Counts the changes: turns that ended, whichever way, answers and replaced histories. */
   get revision(): number {
     return this.#state.revision;
   }
   get messages(): readonly Message[] {
-    return this.#state.messages;
+    return this.#state.history.messages;
   }
   get pending(): Pending {
     return this.#state.pending;
@@ -77,8 +73,8 @@ export class Session {
   }
 
   /**
-   * Says something and waits for the answer. Rejects with `SessionError`: `busy` while a turn runs, `invalid_status` while the session waits
-   * for answers, which it takes by `answer` or `submitToolResult` first.
+   * Says something and waits for the outcome. When the session waits for the answer to one question and for nothing else, this is it.
+   * Rejects with `SessionError`: `busy` while a turn runs, `invalid_status` while the session waits for anything else.
    */
   async send(message: string | UserMessage, options?: CallOptions): Promise<Outcome> {
     return this.stream(message, options).outcome;
@@ -87,173 +83,217 @@ export class Session {
   /** `send` as a stream. The turn begins, and takes the history as it is then, when somebody reads. Throws as `send` rejects. */
   stream(message: string | UserMessage, options?: CallOptions): EventStream {
     const said = typeof message === 'string' ? user(message) : message;
-    return this.#turn(['idle', 'failed'], () => [...this.messages, said], options);
-  }
-
-  /** Runs the failed turn again, with the same user message. Rejects with `SessionError` (`nothing_to_retry`) when there is none. */
-  async retry(options?: CallOptions): Promise<Outcome> {
-    if (this.status !== 'failed') throw new SessionError('nothing_to_retry', `Session ${this.id} has no failed turn to retry.`);
-    return this.#turn(['failed'], () => this.messages, options).outcome;
+    const beginning: Beginning = {
+      from: () => (this.#onlyQuestion() === undefined ? READY : [...READY, 'waiting']),
+      entries: async () => {
+        const question = this.#onlyQuestion();
+        return question === undefined ? [{ type: 'begin', messages: [said] }] : [await this.#answer(question, answerOf(said)), GO_ON];
+      },
+    };
+    return this.#turn(beginning, options, [said]);
   }
 
   /**
-   * Answers the first open question; the text becomes its call's result. Goes on when nothing else is open. Rejects with `SessionError`
-   * (`invalid_status`) without an open question.
+   * Runs the failed turn again: the steps whose tools have run are kept. Rejects with `SessionError` (`nothing_to_retry`) when there is none.
    */
-  async answer(text: string, options?: CallOptions): Promise<Outcome | undefined> {
-    const question = this.pending.questions?.[0];
-    if (!question) throw new SessionError('invalid_status', `Session ${this.id} has no open question.`);
-    return this.submitToolResult(question.callId, text, options);
+  async retry(options?: CallOptions): Promise<Outcome> {
+    if (this.status !== 'failed' && this.status !== 'interrupted')
+      throw new SessionError('nothing_to_retry', `Session ${this.id} has no failed turn to retry.`);
+    return this.resumeStream(options).outcome;
+  }
+
+  /**
+   * Goes on where the conversation stands, without a new message: after a crash, a failure, answers that were given with `run: false`, or a
+   * run that was stopped by a budget. Results that are there are kept, and no call takes effect twice: one that began and left no result is
+   * told to the model as such, unless its tool is `idempotent`. Rejects with `SessionError`: `invalid_status` while the session waits for
+   * answers, `nothing_to_resume` after a finished answer.
+   */
+  async resume(options?: CallOptions): Promise<Outcome> {
+    return this.resumeStream(options).outcome;
+  }
+
+  /** `resume` as a stream. Throws as it rejects. */
+  resumeStream(options?: CallOptions): EventStream {
+    if (this.status === 'idle' && !this.#hasMore())
+      throw new SessionError('nothing_to_resume', `Session ${this.id} has nothing to go on with: say something with send().`);
+    return this.#turn({ from: () => READY, entries: async () => [GO_ON] }, options);
+  }
+
+  /**
+   * Answers the first open question, or several by the ids of their calls; an answer becomes its call's result. Goes on when nothing else is
+   * open, and resolves to `undefined` before that. Rejects with `SessionError` (`invalid_status` without an open question, `unknown_call`) and
+   * with `ValidationError` (`invalid_answer`) for one that does not fit the schema of the question's options; then nothing has changed.
+   *
+   * ```ts
+   * await session.answer('Monday');
+   * await session.answer({ call_1: 'Monday', call_2: 3 });
+   * ```
+   */
+  async answer(
+    answer: string | number | boolean | null | { readonly [callId: string]: Json },
+    options?: AnswerOptions,
+  ): Promise<Outcome | undefined> {
+    if (this.status === 'running') this.#mustBe('waiting');
+    const first = this.pending.questions?.[0];
+    if (!first) throw new SessionError('invalid_status', `Session ${this.id} has no open question.`);
+    const answers: (readonly [string, unknown])[] = isRecord(answer) ? Object.entries(answer) : [[first.callId, answer]];
+    if (answers.length === 0) throw new TypeError('answer() takes a value, or at least one answer by call id.');
+    return this.#settle(() => Promise.all(answers.map(([callId, value]) => this.#answer(callId, value))), options);
+  }
+
+  /** Lets a call run that waits for approval, once nothing else is open. Resolves and rejects as `submitToolResult` does. */
+  async approve(callId: string, options: ApproveOptions = {}): Promise<Outcome | undefined> {
+    const { arguments: edited, ...rest } = options;
+    return this.#settle(async () => [approveEntry(this, callId, edited)], rest);
+  }
+
+  /** Refuses a call that waits for approval; the model is told why. Resolves and rejects as `submitToolResult` does. */
+  async deny(callId: string, why?: string, options?: AnswerOptions): Promise<Outcome | undefined> {
+    return this.#settle(async () => [denyEntry(this, callId, why)], options);
   }
 
   /**
    * Gives the result of an open call, any JSON value, encoded as the engine encodes its tools' results. The last one lets the conversation go
    * on and resolves to its outcome; before that, to `undefined`. Rejects with `SessionError` (`unknown_call`) for a call that is not open,
-   * with `TypeError` for a value that is no JSON.
+   * with `TypeError` for a value that is no JSON, with `StoreError` when it could not be written down.
    */
-  async submitToolResult(callId: string, value: unknown, options?: CallOptions): Promise<Outcome | undefined> {
-    this.#mustBe('waiting');
-    const { questions = [], approvals = [], calls = [] } = this.pending;
-    const open = questions.find(question => question.callId === callId) ?? [...calls, ...approvals].find(call => call.id === callId);
-    if (!open) throw new SessionError('unknown_call', `Session ${this.id} waits for no call ${JSON.stringify(callId)}.`);
-    const fault = jsonFault(value);
-    if (fault) throw new TypeError(`The result of ${callId} must be a JSON value, but ${fault}.`);
-    const encode = this.#engine.config.encodeResult ?? encodeResult;
-    const pending = without(this.pending, callId);
-    const before = this.#state;
-    this.#change({
-      pending,
-      status: isWaiting(pending) ? 'waiting' : 'idle',
-      // The end is the right place even beside earlier results: the order in which calls are answered is repaired on the way out.
-      messages: [...this.messages, toolResult(callId, encode(value), { name: open.name })],
-    });
-    if (isWaiting(pending)) return undefined;
-    try {
-      return await this.#turn(['idle'], () => this.messages, options).outcome;
-    } catch (error) {
-      // Options that cannot work must not cost the result.
-      if (this.revision === before.revision + 1) this.#state = before;
-      throw error;
-    }
+  async submitToolResult(callId: string, value: unknown, options?: AnswerOptions): Promise<Outcome | undefined> {
+    return this.#settle(async () => [await this.#answer(callId, value)], options);
   }
 
   /**
-   * Replaces the history, for example by what was heard of a spoken reply. Counts as a change of `revision`; refused while a turn runs.
-   * Throws `ValidationError` for a list that holds no messages.
+   * Replaces the history at once, for example by what was heard of a spoken reply. Counts as a change of `revision`; calls that are gone are
+   * no longer waited for. Resolves when it is written down. Throws `SessionError` (`busy`) while a turn runs, and `ValidationError` for a list
+   * that holds no messages; rejects with `StoreError`.
    */
-  replaceMessages(messages: readonly Message[]): void {
+  replaceMessages(messages: readonly Message[]): Promise<void> {
     if (this.#running) throw new SessionError('busy', `Session ${this.id} is in the middle of a turn.`);
     const issues = validateMessages(messages);
     if (issues.length > 0) throw new ValidationError('invalid_message', 'These are not messages.', issues);
-    this.#change({ messages: [...messages] });
+    const keep = commonLength(this.messages, messages);
+    const written = this.#record({ type: 'replace', keep, messages: messages.slice(keep) });
+    // Who does not wait for it learns of a failure by what comes next: the change is taken back.
+    written.catch(() => {});
+    return written;
   }
 
-  /** A second conversation with an id of its own that begins where this one stands; what happens in one does not show in the other. */
+  /**
+   * A second conversation with an id of its own that begins where this one stands; what happens in one does not show in the other. It has the
+   * same store, and is written there with its first change.
+   */
   fork(): Session {
-    const { id: _, ...state } = this.toJSON();
-    return new Session({ engine: this.#engine, context: this.#context }, { ...state, id: crypto.randomUUID() });
+    const { turn: _, ...state } = this.#state;
+    return new Session(this.#options, { id: crypto.randomUUID(), state, position: 0, entries: 0 });
   }
 
   /** Plain data that `restoreSession` takes back. A turn that is running is not part of it. */
   toJSON(): SessionJson {
-    return { version: 1, id: this.id, ...this.#state };
+    return jsonOf(this.id, this.#state);
   }
 
-  #turn(from: readonly SessionStatus[], thread: () => readonly Message[], options: CallOptions = {}): EventStream {
-    this.#mustBe(...from);
+  /** Writes answers down, and goes on when they were the last. */
+  async #settle(
+    entriesOf: () => Promise<readonly SettlingEntry[]>,
+    { run = true, ...options }: AnswerOptions = {},
+  ): Promise<Outcome | undefined> {
+    this.#mustBe('waiting');
+    const entries = await entriesOf();
+    this.#mustBe('waiting');
+    // Somebody else may have answered while this was being checked.
+    const open = waitingIds(this.pending);
+    const gone = entries.find(({ callId }) => !open.includes(callId));
+    if (gone) throw unknownCall(this, gone.callId);
+    const goesOn = run && entries.length === open.length;
+    if (goesOn) return this.#turn({ from: () => ['waiting'], entries: async () => [...entries, GO_ON] }, options).outcome;
+    await this.#record(...entries);
+    return undefined;
+  }
+
+  #answer(callId: string, value: unknown): Promise<SettlingEntry> {
+    return answerEntry(this, callId, value, this.#options.engine.config.encodeResult ?? encodeResult);
+  }
+
+  /** The one thing that is waited for, if it is a question. */
+  #onlyQuestion(): string | undefined {
+    return waitingIds(this.pending).length === 1 ? this.pending.questions?.[0]?.callId : undefined;
+  }
+
+  #hasMore(): boolean {
+    const last = this.messages.at(-1);
+    return last?.role === 'user' || last?.role === 'tool' || openCalls(this.messages).length > 0;
+  }
+
+  /** The one way in which anything runs. `said` is checked with everything else before the turn begins. */
+  #turn(beginning: Beginning, options: CallOptions = {}, said: readonly Message[] = []): EventStream {
+    this.#mustBe(...beginning.from());
     // Mistakes show at once. The stream that counts is made when the turn begins, since another one may have run until then.
-    this.#ask(thread(), options);
+    this.#ask(this.#options.engine, [...this.messages, ...said], options);
     const stop = new AbortController();
-    return new EventStream(this.#transaction(from, thread, options, stop), () => stop.abort());
+    return new EventStream(this.#transaction(beginning, options, stop), () => stop.abort());
   }
 
-  #ask(messages: readonly Message[], options: CallOptions): EventStream {
-    return this.#engine.stream(messages, { context: this.#context, ...options, sessionId: this.id });
+  #ask(engine: Engine, messages: readonly Message[], options: CallOptions): EventStream {
+    return engine.stream(messages, { context: this.#options.context, ...options, sessionId: this.id });
   }
 
-  async *#transaction(
-    from: readonly SessionStatus[],
-    thread: () => readonly Message[],
-    options: CallOptions,
-    stop: AbortController,
-  ): AsyncGenerator<StreamEvent, void> {
-    this.#mustBe(...from);
-    const messages = thread();
-    const events = this.#ask(messages, { ...options, signal: stop.signal });
-    const release = follow(stop, options.signal);
+  async *#transaction({ from, entries }: Beginning, options: CallOptions, stop: AbortController): AsyncGenerator<StreamEvent, void> {
+    this.#mustBe(...from());
     this.#running = true;
+    const release = follow(stop, options.signal);
     let over = false;
     // Once: a reader may come back for the end of this stream when the next turn already runs.
     const finish = () => {
-      if (!over) this.#running = false;
+      if (over) return;
       over = true;
+      [this.#running, this.#recorder] = [false, undefined];
       release();
     };
     try {
-      for await (const event of events) {
-        if (event.type === 'end') {
-          this.#commit(event.outcome, messages);
-          finish();
-        }
-        yield event;
+      const { engine, store } = this.#options;
+      const begin = await entries();
+      const recorder = new TurnRecorder({
+        id: this.id,
+        engine,
+        stored: store !== undefined,
+        state: () => this.#state,
+        record: (...what) => this.#record(...what),
+        stop: () => stop.abort(),
+      });
+      this.#recorder = recorder;
+      const messages = await recorder.begin(begin);
+      if ('status' in messages) {
+        finish();
+        yield { type: 'end', outcome: messages };
+        return;
+      }
+      const resume = decide(messages, this.#state, options.tools ?? engine.config.tools ?? []);
+      const asked = { ...options, ...(Object.keys(resume).length > 0 ? { resume } : {}), signal: stop.signal };
+      for await (const event of this.#ask(recorder.engine, messages, asked)) {
+        const seen = await recorder.see(event);
+        if (seen.type === 'end') finish();
+        yield seen;
       }
     } finally {
       finish();
     }
   }
 
-  #commit(outcome: Outcome, sent: readonly Message[]): void {
-    const { error: _, ...rest } = this.#state;
-    this.#state = rest;
-    if (outcome.status === 'failed') {
-      this.#change({ status: 'failed', messages: sent, pending: {}, error: outcome.error.toJSON() });
-      return;
-    }
-    const pending = outcome.status === 'interrupted' ? outcome.pending : {};
-    this.#change({ status: isWaiting(pending) ? 'waiting' : 'idle', messages: outcome.messages, pending });
+  /** Makes a change, and resolves when it is safe. Rejects with `StoreError`; then it is taken back. */
+  #record(...entries: readonly SessionEntry[]): Promise<void> {
+    this.#state = entries.reduce(applyEntry, this.#state);
+    return this.#journal?.write(entries, this.#state) ?? Promise.resolve();
   }
 
-  #change(change: Partial<State>): void {
-    this.#state = { ...this.#state, ...change, revision: this.#state.revision + 1 };
-  }
-
-  #mustBe(...allowed: SessionStatus[]): void {
-    if (allowed.includes(this.status)) return;
-    const hint = {
-      running: 'wait for the turn to end',
-      waiting: 'answer what is pending first',
-      failed: 'retry() or send()',
-      idle: 'send()',
-    };
-    const reason = this.status === 'running' ? 'busy' : 'invalid_status';
-    throw new SessionError(reason, `Session ${this.id} is ${this.status}: ${hint[this.status]}.`);
+  #mustBe(...allowed: readonly SessionStatus[]): void {
+    if (!allowed.includes(this.status)) throw statusError(this.id, this.status, waitingIds(this.pending));
   }
 }
 
-/** Starts a conversation. `createSession({ engine, id: 'ada' })` Throws `TypeError` without an engine. */
-export function createSession(options: SessionOptions): Session {
-  return new Session(options);
-}
+const READY: readonly SessionStatus[] = ['idle', 'failed', 'interrupted'];
+const GO_ON: SessionEntry = { type: 'begin', messages: [] };
 
-/**
- * Brings a session back from `toJSON()`. Throws `ValidationError` (`invalid_session`) for data that is none.
- *
- * ```ts
- * const session = restoreSession(JSON.parse(stored), { engine });
- * ```
- */
-export function restoreSession(json: unknown, options: Omit<SessionOptions, 'id'>): Session {
-  return new Session(options, readSessionJson(json));
-}
-
-function without(pending: Pending, callId: string): Pending {
-  const questions = pending.questions?.filter(question => question.callId !== callId) ?? [];
-  const approvals = pending.approvals?.filter(call => call.id !== callId) ?? [];
-  const calls = pending.calls?.filter(call => call.id !== callId) ?? [];
-  return {
-    ...(questions.length > 0 ? { questions } : {}),
-    ...(approvals.length > 0 ? { approvals } : {}),
-    ...(calls.length > 0 ? { calls } : {}),
-    ...(pending.halts === undefined ? {} : { halts: pending.halts }),
-  };
+/** How a turn begins: in which status, and with which entries, the last of them `begin`. */
+interface Beginning {
+  readonly from: () => readonly SessionStatus[];
+  readonly entries: () => Promise<readonly SessionEntry[]>;
 }

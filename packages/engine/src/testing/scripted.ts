@@ -55,12 +55,16 @@ export interface ScriptedChat extends ChatAdapter {
  * const engine = createEngine({ chat: scripted(['Hello!', { toolCalls: [{ name: 'clock' }] }, 'It is noon.']) });
  * ```
  */
-export function scripted(turns: readonly ScriptedTurn[], options: { readonly model?: string } = {}): ScriptedChat {
+export function scripted(
+  turns: readonly ScriptedTurn[],
+  options: { readonly model?: string; readonly structuredOutput?: boolean } = {},
+): ScriptedChat {
   const requests: ChatRequest[] = [];
   let next = 0;
   return {
     provider: 'scripted',
     model: options.model ?? 'scripted',
+    ...(options.structuredOutput === undefined ? {} : { structuredOutput: options.structuredOutput }),
     requests,
     get remaining() {
       return turns.length - next;

@@ -14,6 +14,8 @@ export interface BatchContext {
   readonly context: unknown;
   readonly sessionId?: string;
   readonly requestId: string;
+  /** For tools without a timeout of their own. */
+  readonly timeouts?: { readonly toolMs?: number };
   readonly engine?: Engine;
   readonly signal: AbortSignal;
   readonly clock: Clock;

@@ -12,7 +12,7 @@ export async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, on
   const { executor, clock, signal } = batch;
   const own = new AbortController();
   const release = follow(own, signal);
-  const timeoutMs = tool.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const timeoutMs = tool.timeoutMs ?? batch.timeouts?.toolMs ?? DEFAULT_TIMEOUT_MS;
   let over = false;
   const context: ToolContext = {
     context: batch.context,

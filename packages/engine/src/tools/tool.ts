@@ -6,7 +6,20 @@ import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
 const KEYS: ReadonlySet<string> = new Set([
-  ...['name', 'description', 'input', 'run', 'manual', 'approve', 'timeoutMs', 'maxConcurrency', 'sequential', 'summary', 'compact'],
+  ...[
+    'name',
+    'description',
+    'input',
+    'run',
+    'manual',
+    'approve',
+    'timeoutMs',
+    'maxConcurrency',
+    'sequential',
+    'idempotent',
+    'summary',
+    'compact',
+  ],
   // A tool that was made already may be made again with some keys replaced.
   'inputSchema',
 ]);
@@ -46,7 +59,7 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
   if (definition.maxConcurrency !== undefined && !(Number.isInteger(definition.maxConcurrency) && definition.maxConcurrency > 0)) {
     throw new TypeError(`${label}: maxConcurrency must be a whole number above 0.`);
   }
-  for (const flag of ['manual', 'sequential', 'compact'] as const) {
+  for (const flag of ['manual', 'sequential', 'idempotent', 'compact'] as const) {
     if (definition[flag] !== undefined && typeof definition[flag] !== 'boolean')
       throw new TypeError(`${label}: ${flag} must be true or false.`);
   }

@@ -1,8 +1,15 @@
-import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  type PreparedRequest,
+} from '@antiphon/engine';
 import { type ErrorContext, errorFromResponse } from '../http/errors.js';
 import { Exchange, type Fetch } from '../http/exchange.js';
-import { type ApiKey, environmentVariable, resolveKey } from '../http/keys.js';
-import { redactor, secretsIn } from '../http/redact.js';
+import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
+import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 import { AnswerReader } from './answer.js';
 import { type Endpoint, resolveEndpoint } from './endpoint.js';
 import type { ProfileOption } from './profiles.js';
@@ -48,7 +55,9 @@ export function openaiChat(options: OpenaiChatOptions): ChatAdapter {
   return {
     provider: endpoint.profile.name,
     model,
+    structuredOutput: endpoint.profile.structuredOutput,
     stream: (request, context) => streamAnswer(request, context, { ...options, endpoint, headers }),
+    prepare: async (request, context) => prepared(request, context, { ...options, endpoint, headers }),
   };
 }
 
@@ -67,7 +76,7 @@ async function* streamAnswer(
   signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const { body, warnings } = buildRequest(request, settings.model, profile);
-  const { headers, secrets } = await authorize(settings);
+  const { headers, secrets } = await authorize(settings, context);
   const about: ErrorContext = {
     provider: profile.name,
     address,
@@ -79,7 +88,7 @@ async function* streamAnswer(
   try {
     const response = await exchange.send({ url, headers, body, about, ...(settings.fetch === undefined ? {} : { fetch: settings.fetch }) });
     if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
-    const answer = new AnswerReader(profile, response.headers, about, warnings);
+    const answer = new AnswerReader(profile, response.headers, about, warnings, request.raw);
     const shown = () => answer.shown;
     while (!answer.over) {
       const bytes = await exchange.read(shown);
@@ -96,25 +105,39 @@ async function* streamAnswer(
   }
 }
 
+function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {
+  const { profile, url } = settings.endpoint;
+  const { body, warnings } = buildRequest(request, settings.model, profile);
+  // No key is asked for; where one would be sent, its place is shown.
+  const hasKey = settings.apiKey !== undefined || context.apiKey !== undefined || profile.needsKey;
+  const headers = headersOf(settings, hasKey ? 'key' : undefined);
+  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headers, url), body, warnings };
+}
+
 /** The headers of one request, and what in them must never be seen. */
-async function authorize(settings: Settings): Promise<{ headers: Headers; secrets: string[] }> {
+async function authorize(settings: Settings, context: AdapterContext): Promise<{ headers: Headers; secrets: string[] }> {
   const { profile, isOwnHost, url } = settings.endpoint;
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
   const given = settings.headers;
   const fromEnvironment = isOwnHost && profile.keyName !== undefined ? environmentVariable(profile.keyName) : undefined;
-  const key = await resolveKey(settings.apiKey ?? fromEnvironment, profile.name);
+  const key = await keyFor(profile.name, settings.apiKey, context, fromEnvironment);
   const hasOwnKey = given.has('authorization') || given.has('api-key') || given.has('x-api-key');
-  if (key !== undefined) headers.set(profile.keyHeader, profile.keyHeader === 'authorization' ? `Bearer ${key}` : key);
-  else if (profile.needsKey && !hasOwnKey) {
+  if (key === undefined && profile.needsKey && !hasOwnKey) {
     throw new ConfigurationError(
       'missing_key',
       `${profile.name} needs an API key: ${isOwnHost ? `set ${profile.keyName} in the environment, or ` : ''}pass apiKey to openaiChat.`,
       { provider: profile.name },
     );
   }
-  for (const [name, value] of given) headers.set(name, value);
+  const headers = headersOf(settings, key);
   const found = secretsIn(headers, url);
   return { headers, secrets: key === undefined ? found : [key, ...found] };
+}
+
+function headersOf({ endpoint: { profile }, headers: given }: Settings, key: string | undefined): Headers {
+  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
+  if (key !== undefined) headers.set(profile.keyHeader, profile.keyHeader === 'authorization' ? `Bearer ${key}` : key);
+  for (const [name, value] of given) headers.set(name, value);
+  return headers;
 }
 
 function checkedHeaders(headers: Readonly<Record<string, string>> | undefined): Headers {

@@ -26,12 +26,15 @@ export class AnswerReader {
   });
   /** A body that is no event stream: a JSON answer, an error, a page of HTML. */
   #body = '';
+  readonly #raw: boolean;
   #events = 0;
   #done = false;
   failure: AdapterError | undefined;
 
-  constructor(profile: Profile, headers: Headers, about: ErrorContext, warnings: readonly Warning[]) {
+  /** `raw`: the server's own events are passed on too. */
+  constructor(profile: Profile, headers: Headers, about: ErrorContext, warnings: readonly Warning[], raw = false) {
     this.#about = about;
+    this.#raw = raw;
     this.#headers = headers;
     this.#chunks = new ChunkReader(this.#blocks, profile);
     for (const warning of warnings) this.#blocks.warn(warning);
@@ -86,6 +89,7 @@ export class AnswerReader {
   }
 
   #accept(value: unknown): void {
+    if (this.#raw) this.#blocks.raw(JSON.parse(this.#about.redact(JSON.stringify(value))));
     this.#chunks.accept(value);
     if (this.#chunks.error) this.#serverError(this.#chunks.error);
   }

@@ -37,6 +37,10 @@ export interface Profile {
   readonly toolChoice: 'full' | 'auto-only';
   /** Content of an assistant message that only has tool calls. */
   readonly emptyContent: null | '';
+  /** The server holds answers to a JSON Schema (`response_format`). Where it does not, the engine uses a tool instead. */
+  readonly structuredOutput: boolean;
+  /** Takes `prompt_cache_key`; others cache by themselves or not at all. */
+  readonly promptCacheKey: boolean;
   readonly images: boolean;
   readonly audio: boolean;
   readonly files: boolean;
@@ -65,6 +69,8 @@ const GENERIC: Profile = {
   toolCallIds: 'any',
   toolChoice: 'full',
   emptyContent: null,
+  structuredOutput: false,
+  promptCacheKey: false,
   images: true,
   audio: true,
   files: true,
@@ -73,17 +79,18 @@ const GENERIC: Profile = {
 };
 
 function hosted(name: string, hosts: readonly string[], keyName: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts, keyName, needsKey: true, audio: false, files: false, ...flags };
+  return { ...GENERIC, name, hosts, keyName, needsKey: true, structuredOutput: true, audio: false, files: false, ...flags };
 }
 
 function local(name: string, port: number, unreachableHint: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts: [], port, unreachableHint, audio: false, files: false, ...flags };
+  return { ...GENERIC, name, hosts: [], port, unreachableHint, structuredOutput: true, audio: false, files: false, ...flags };
 }
 
 /** The servers that are known, by name. */
 export const PROFILES: readonly Profile[] = [
   GENERIC,
   hosted('openai', ['api.openai.com', '.api.openai.com'], 'OPENAI_API_KEY', {
+    promptCacheKey: true,
     maxTokensField: 'max_completion_tokens',
     toolCallIds: 'max-40',
     audio: true,
@@ -110,6 +117,7 @@ export const PROFILES: readonly Profile[] = [
   local('lmstudio', 1234, 'start the server in LM Studio or with `lms server start`, or set baseURL to where it runs'),
   local('vllm', 8000, 'start it with `vllm serve MODEL`, or set baseURL to where it runs', { audio: true }),
   hosted('deepseek', ['api.deepseek.com'], 'DEEPSEEK_API_KEY', {
+    structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
     emptyContent: '',
@@ -148,6 +156,7 @@ export const PROFILES: readonly Profile[] = [
     images: false,
   }),
   hosted('moonshot', ['api.moonshot.ai', 'api.moonshot.cn'], 'MOONSHOT_API_KEY', {
+    structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
     emptyContent: '',
@@ -159,6 +168,7 @@ export const PROFILES: readonly Profile[] = [
     'DASHSCOPE_API_KEY',
     {
       root: '/compatible-mode/v1',
+      structuredOutput: false,
       effort: 'enable_thinking',
       emptyContent: '',
       audio: true,
@@ -172,6 +182,7 @@ export const PROFILES: readonly Profile[] = [
     unsupported: ['seed', 'stop'],
   }),
   hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {
+    structuredOutput: false,
     root: '/api/paas/v4',
     effort: 'thinking',
     replayReasoning: 'reasoning_content',

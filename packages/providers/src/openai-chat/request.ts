@@ -1,6 +1,7 @@
 import type { ChatRequest, ModelSettings, ReasoningEffort, Warning } from '@antiphon/engine';
 import { messagesToWire } from './messages.js';
 import type { Profile } from './profiles.js';
+import { strictSchema } from './strict-schema.js';
 import type { WireJson, WireObject } from './wire.js';
 
 export interface BuiltRequest {
@@ -20,6 +21,8 @@ export function buildRequest(request: ChatRequest, model: string, profile: Profi
     ...settingsToWire(request, profile, warnings),
     ...toolsToWire(request, profile, warnings),
     ...effortToWire(request.reasoning, profile, warnings),
+    ...outputToWire(request.output, profile, warnings),
+    ...cacheToWire(request.promptCache, profile, warnings),
   };
   return { body: JSON.stringify(withOptions(body, request, profile, warnings)), warnings };
 }
@@ -61,6 +64,32 @@ function toolsToWire(request: ChatRequest, profile: Profile, warnings: Warning[]
   return {
     tools: wire,
     tool_choice: typeof toolChoice === 'string' ? toolChoice : { type: 'function', function: { name: toolChoice.tool } },
+  };
+}
+
+function outputToWire(output: ChatRequest['output'], profile: Profile, warnings: Warning[]): WireObject {
+  if (output === undefined) return {};
+  if (!profile.structuredOutput) {
+    warnings.push(unsupported('output', `${profile.name} does not hold answers to a schema; the schema was not sent.`));
+    return {};
+  }
+  const { name, schema } = output;
+  const strict = strictSchema(schema);
+  // What strict mode cannot take is sent without it: the engine checks the answer all the same.
+  return {
+    response_format: { type: 'json_schema', json_schema: { name, schema: (strict ?? schema) as WireJson, strict: strict !== undefined } },
+  };
+}
+
+function cacheToWire(cache: ChatRequest['promptCache'], profile: Profile, warnings: Warning[]): WireObject {
+  if (cache === undefined) return {};
+  if (!profile.promptCacheKey) {
+    warnings.push(unsupported('promptCache', `${profile.name} takes no such setting; what it caches, it caches by itself.`));
+    return {};
+  }
+  return {
+    ...(cache.key === undefined ? {} : { prompt_cache_key: cache.key }),
+    ...(cache.retention === 'long' ? { prompt_cache_retention: '24h' } : {}),
   };
 }
 

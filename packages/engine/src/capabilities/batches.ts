@@ -1,0 +1,32 @@
+/** Cuts a list into lists of at most `size`. `chunked([1, 2, 3], 2)` → `[[1, 2], [3]]` */
+export function chunked<T>(list: readonly T[], size: number): T[][] {
+  const chunks: T[][] = [];
+  for (let at = 0; at < list.length; at += size) chunks.push(list.slice(at, at + size));
+  return chunks;
+}
+
+/**
+ * Runs `work` on each batch, at most `concurrency` at a time, begun in order. After a failure no further batch begins and none is tried
+ * again, but those under way may finish: they are paid for. Then the first failure is thrown.
+ */
+export async function inBatches<T>(
+  batches: readonly T[],
+  concurrency: number,
+  work: (batch: T, noMore: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const stop = new AbortController();
+  let next = 0;
+  let failure: { readonly thrown: unknown } | undefined;
+  const worker = async () => {
+    while (next < batches.length && !failure) {
+      try {
+        await work(batches[next++] as T, stop.signal);
+      } catch (thrown) {
+        failure ??= { thrown };
+        stop.abort();
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, worker));
+  if (failure) throw (failure as { readonly thrown: unknown }).thrown;
+}

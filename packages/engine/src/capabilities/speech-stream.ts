@@ -1,0 +1,132 @@
+import { isRecord } from '../data/json.js';
+import { audioPart } from '../data/parts.js';
+import { AdapterError, ValidationError } from '../errors.js';
+import type { Call, Runtime } from './call.js';
+import { checkedRequest, malformed, positive, shown } from './checks.js';
+import { Feed, isIterable } from './feed.js';
+import {
+  checkAbout,
+  checkWords,
+  readWords,
+  refuseSpeech,
+  SPEECH_RULES,
+  type Speech,
+  type SpeechAbout,
+  type SpeechAdapter,
+  type SpeechAdapterEvent,
+  type SpeechOutcome,
+  type SpeechSettings,
+  type SpokenWord,
+  type StreamSpeech,
+  type StreamSpeechFromText,
+  speechAdapter,
+  speechRequest,
+} from './speech.js';
+import { type StreamKind, streamCall } from './stream.js';
+
+export function streamSpeechWith(adapterOrNone: SpeechAdapter | undefined, runtime: Runtime): StreamSpeech {
+  return (input, options = {}) => {
+    const adapter = speechAdapter(adapterOrNone);
+    const request = speechRequest('streamSpeech', input, options);
+    return streamCall<SpeechAdapterEvent, SpeechOutcome>(adapter.provider, options, runtime, call => ({
+      ...speechKind(call, request),
+      gate: () => refuseSpeech(adapter, request, [!adapter.streamSpeech && 'it cannot stream speech']),
+      open: context => adapter.streamSpeech!(request, context),
+    }));
+  };
+}
+
+export function streamSpeechFromTextWith(adapterOrNone: SpeechAdapter | undefined, runtime: Runtime): StreamSpeechFromText {
+  const { text: _, ...rules } = SPEECH_RULES;
+  return (source, options = {}) => {
+    const adapter = speechAdapter(adapterOrNone);
+    const settings = checkedRequest<SpeechSettings>('streamSpeechFromText', {}, options, {
+      request: rules,
+      required: [],
+      options: { idleTimeoutMs: positive },
+      together: () => (isIterable(source) ? [] : [{ path: 'text', reason: `must be an iterable of texts, not ${shown(source)}` }]),
+    });
+    return streamCall<SpeechAdapterEvent, SpeechOutcome>(adapter.provider, options, runtime, call => {
+      let spoken = '';
+      const read = (piece: unknown): string[] => {
+        if (typeof piece !== 'string') {
+          throw new ValidationError('invalid_request', `The text to speak came as ${shown(piece)}; its pieces must be strings.`);
+        }
+        // Only whether it is blank matters, so that a long text is not kept.
+        if (spoken.trim() === '') spoken += piece;
+        return piece === '' ? [] : [piece];
+      };
+      const end = (): string[] => {
+        if (spoken.trim() !== '') return [];
+        throw new AdapterError('invalid_request', 'The text ended without a word to speak.', { provider: adapter.provider });
+      };
+      const feed = new Feed(source, read, end, call);
+      return {
+        ...speechKind(call, settings),
+        feed,
+        gate: () => refuseSpeech(adapter, settings, [!adapter.streamSpeechFromText && 'it cannot speak a text while it is written']),
+        open: (context, watchdog) => adapter.streamSpeechFromText!(settings, watchdog.input(feed.items), context),
+      };
+    });
+  };
+}
+
+/** Reads the events of one stream, and puts the sound together. */
+function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<SpeechAdapterEvent, SpeechOutcome>, 'gate' | 'open'> {
+  const { provider } = call;
+  const pieces: Uint8Array[] = [];
+  let about: SpeechAbout | undefined;
+  // Times that were not asked for do not reach the outcome, so that nobody comes to rely on them.
+  const words: SpokenWord[] = [];
+  const speech = (): Partial<Speech> => ({
+    ...(about && pieces.length > 0 ? { audio: audioPart(joined(pieces), about.mediaType) } : {}),
+    ...(about?.format === undefined ? {} : { format: about.format }),
+    ...(about?.sampleRate === undefined ? {} : { sampleRate: about.sampleRate }),
+    ...(settings.timestamps === true && words.length > 0 ? { words } : {}),
+  });
+  const accept = (event: SpeechAdapterEvent): boolean => {
+    if (event.type === 'warning') {
+      call.warn(event.warning);
+      return false;
+    }
+    if (event.type === 'speech_start') {
+      if (about) throw malformed(provider, 'the sound begins twice');
+      const { mediaType, format, sampleRate } = event;
+      checkAbout({ mediaType, format, sampleRate }, provider);
+      about = event;
+      return false;
+    }
+    if (!about) throw malformed(provider, `"${event.type}" came before speech_start`);
+    switch (event.type) {
+      case 'audio_delta':
+        if (!(event.bytes instanceof Uint8Array) || event.bytes.length === 0) throw malformed(provider, 'a piece of sound has no bytes');
+        pieces.push(event.bytes);
+        return false;
+      case 'words':
+        words.push(...readWords(event.words, provider));
+        return false;
+      case 'speech_end':
+        if (pieces.length === 0) throw malformed(provider, 'the sound ended before it began');
+        call.add(event as unknown as Record<string, unknown>);
+        return true;
+      default:
+        throw malformed(provider, `the adapter yielded the unknown event ${shown((event as { type: unknown }).type)}`);
+    }
+  };
+  return {
+    accept,
+    isContent: event => isRecord(event) && event.type === 'audio_delta',
+    finish: () => checkWords(words.length > 0 ? { words } : {}, settings, provider),
+    outcome: ending => ({ ...ending, ...speech() }) as SpeechOutcome,
+  };
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
+}
