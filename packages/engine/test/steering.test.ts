@@ -101,7 +101,7 @@ describe('onToolError', () => {
     ['continue: the model is told', 'continue', undefined, 'boom'],
     ['halt: the run ends', 'halt', { halt: 'tool_error' }, 'boom'],
     ['a function that gives another result', () => ({ result: { retry: 'later' } }), undefined, '{"retry":"later"}'],
-    ['a function that halts', async () => 'halt', { halt: 'tool_error' }, 'boom'],
+    ['a function that halts', async () => 'halt' as const, { halt: 'tool_error' }, 'boom'],
     [
       'a function that throws halts',
       () => {
