@@ -137,6 +137,8 @@ export type StopCondition = (steps: readonly Step[]) => boolean | Promise<boolea
 export interface Budget {
   /** Input and output tokens of all steps. */
   readonly tokens?: number;
+  /** US dollars for all steps, by the engine's `prices`. A step whose cost is not known uses it up. */
+  readonly cost?: number;
   /** Milliseconds since the run began. */
   readonly timeMs?: number;
   /** So many calls of one tool with the same arguments. */

@@ -18,6 +18,7 @@ export * from './events/event-stream.js';
 export * from './events/events.js';
 export * from './events/finish.js';
 export * from './events/fold.js';
+export * from './events/node/file-event-log.js';
 export * from './events/outcome.js';
 export * from './events/resumable.js';
 export * from './history/estimate.js';

@@ -1,4 +1,7 @@
-import { broadcast, memoryEventLog, type NumberedEvent, replay, resumable, type StreamEvent } from '@antiphon/engine';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { broadcast, fileEventLog, memoryEventLog, type NumberedEvent, replay, resumable, type StreamEvent } from '@antiphon/engine';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { collect, setUp } from './support.js';
@@ -92,6 +95,23 @@ describe('resumable', () => {
     expect(all.map(event => event.seq)).toEqual(all.map((_, i) => i + 1));
     expect(all.at(-1)?.type).toBe('end');
     expect(await take(replay(log, 'a', 3))).toEqual(all.slice(3));
+  });
+
+  test('a log in files outlives its process; a torn line is left out, and a broken one is named', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'antiphon-'));
+    try {
+      await resumable(count(5), { id: 'a/../b', log: fileEventLog<{ i: number }>(folder) }).done;
+      const again = fileEventLog<{ i: number }>(folder);
+      expect((await take(replay(again, 'a/../b', 2))).map(event => event.i)).toEqual([3, 4, 5]);
+      expect(await take(replay(again, 'another'))).toEqual([]);
+      const [name = ''] = readdirSync(folder);
+      appendFileSync(join(folder, name), '{"i":6,"se');
+      expect((await take(replay(again, 'a/../b'))).length).toBe(5);
+      appendFileSync(join(folder, name), 'q\n');
+      await expect(take(replay(again, 'a/../b'))).rejects.toThrow(/line 6, is no event/);
+    } finally {
+      rmSync(folder, { recursive: true, force: true });
+    }
   });
 
   test('a log that fails ends the stream, and the reader hears of it', async () => {

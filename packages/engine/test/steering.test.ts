@@ -1,4 +1,15 @@
-import { allOf, anyOf, type CallOptions, createEngine, fail, hasToolCall, stepCountIs, type ToolErrorPolicy, user } from '@antiphon/engine';
+import {
+  allOf,
+  anyOf,
+  type CallOptions,
+  createEngine,
+  fail,
+  hasToolCall,
+  type PriceTable,
+  stepCountIs,
+  type ToolErrorPolicy,
+  user,
+} from '@antiphon/engine';
 import { scripted } from '@antiphon/engine/testing';
 import { describe, expect, test } from 'vitest';
 import { call, calls, collect, deaf, plainTool, resultsOf, settled, setUp } from './support.js';
@@ -73,6 +84,18 @@ describe('when a run stops', () => {
       const { engine, clock } = setUp([turn, turn, turn], { tools });
       expect(await settled(clock, engine.chat('Hi', { budget }))).toMatchObject({ reason: 'budget', steps: [{}, {}] });
     }
+  });
+
+  test('a budget of money needs prices; a step of unknown cost uses it up', async () => {
+    const turn = { ...calls('works'), usage: { inputTokens: 1_000_000, outputTokens: 0 } };
+    const spend = async (prices: PriceTable | undefined, cost: number) => {
+      const { engine, clock } = setUp([turn, turn, 'Done.'], { tools, ...(prices ? { prices } : {}) });
+      return settled(clock, engine.chat('Hi', { budget: { cost } }));
+    };
+    expect(await spend({ scripted: { input: 1, output: 1 } }, 1.5)).toMatchObject({ reason: 'budget', steps: [{}, {}] });
+    expect(await spend({ scripted: { input: 1, output: 1 } }, 5)).toMatchObject({ status: 'completed' });
+    expect(await spend({ another: { input: 1, output: 1 } }, 5)).toMatchObject({ reason: 'budget', steps: [{}] });
+    await expect(spend(undefined, 5)).rejects.toThrow(/budget.cost needs prices/);
   });
 
   test('arguments in another order are the same call', async () => {

@@ -109,6 +109,11 @@ export class RunFold {
     return this.#usage;
   }
 
+  /** US dollars of the steps so far; infinite when that is not known. */
+  get costTotal(): number {
+    return typeof this.#cost === 'object' ? this.#cost.total : Number.POSITIVE_INFINITY;
+  }
+
   /** The steps so far, the open one last; a copy. */
   get steps(): readonly Step[] {
     return this.#step?.began ? [...this.#steps, this.#step.toStep()] : [...this.#steps];

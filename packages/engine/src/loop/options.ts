@@ -57,7 +57,7 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
   maxTurns: ['a whole number above 0', isWhole],
   stopWhen: ['a function of the steps, or a list of them', value => isFunction(value) || (Array.isArray(value) && value.every(isFunction))],
   prepareStep: ['a function of the step', isFunction],
-  budget: ['{ tokens, timeMs, repeatedCalls } with numbers above 0', isBudget],
+  budget: ['{ tokens, cost, timeMs, repeatedCalls } with numbers above 0', isBudget],
   onToolError: ['continue, halt or a function', value => isOneOf('continue', 'halt')(value) || isFunction(value)],
   resume: ['decisions by call id, such as { call_1: { type: "run" } }', isResume],
   promptCache: ['{ key, retention } with retention short or long', isPromptCache],
@@ -137,7 +137,7 @@ function isBudget(value: unknown): boolean {
   if (!isRecord(value)) return false;
   return Object.entries(value).every(
     ([key, limit]) =>
-      ['tokens', 'timeMs', 'repeatedCalls'].includes(key) && (limit === undefined || (typeof limit === 'number' && limit > 0)),
+      ['tokens', 'cost', 'timeMs', 'repeatedCalls'].includes(key) && (limit === undefined || (typeof limit === 'number' && limit > 0)),
   );
 }
 

@@ -76,6 +76,9 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     if (value !== undefined) settings[key] = value;
   }
   const { stopWhen, prepareStep, budget, resume } = options;
+  if (budget?.cost !== undefined && config.prices === undefined) {
+    throw new ConfigurationError('invalid_option', 'budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
+  }
   const { timeouts = config.defaults?.timeouts, onStreamError = config.defaults?.onStreamError } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
   // Tools of a request are data: they have no handler here, so their calls come back to the caller.

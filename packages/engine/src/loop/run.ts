@@ -96,7 +96,8 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     // Only a model that asked for tools is called again; any other way to end would make it answer itself.
     if (!mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
     if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
-    if (budget?.isSpent(step, fold.usage, clock.now() - began)) return { status: 'interrupted', reason: 'budget', pending: {} };
+    if (budget?.isSpent(step, { usage: fold.usage, cost: fold.costTotal, elapsedMs: clock.now() - began }))
+      return { status: 'interrupted', reason: 'budget', pending: {} };
     if (turn >= plan.maxTurns) return { status: 'interrupted', reason: 'max_turns', pending: {} };
   }
 }

@@ -39,16 +39,23 @@ export class BudgetWatch {
   }
 
   /** Takes note of a finished step; true when the run has used up what it may. */
-  isSpent(step: Step, usage: Usage, elapsedMs: number): boolean {
+  isSpent(step: Step, { usage, cost, elapsedMs }: { readonly usage: Usage; readonly cost: number; readonly elapsedMs: number }): boolean {
     for (const call of step.toolCalls) {
       const key = `${call.name} ${JSON.stringify(sorted(call.arguments))}`;
       const count = (this.#calls.get(key) ?? 0) + 1;
       this.#calls.set(key, count);
       this.#repeats = Math.max(this.#repeats, count);
     }
-    const { tokens = Number.POSITIVE_INFINITY, timeMs = Number.POSITIVE_INFINITY, repeatedCalls = Number.POSITIVE_INFINITY } = this.#budget;
-    const used = usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0);
-    return used >= tokens || elapsedMs >= timeMs || this.#repeats >= repeatedCalls;
+    const used = {
+      tokens: usage.totalTokens ?? (usage.inputTokens ?? 0) + (usage.outputTokens ?? 0),
+      cost,
+      timeMs: elapsedMs,
+      repeatedCalls: this.#repeats,
+    };
+    return (Object.keys(used) as (keyof Budget)[]).some(key => {
+      const limit = this.#budget[key];
+      return limit !== undefined && used[key] >= limit;
+    });
   }
 }
 
