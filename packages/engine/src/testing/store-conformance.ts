@@ -1,6 +1,6 @@
 import type { Json } from '../data/json.js';
 import { createEngine } from '../engine.js';
-import { StoreError } from '../errors.js';
+import { AntiphonError, type StoreError } from '../errors.js';
 import { createSession, openSession } from '../session/open-session.js';
 import type { SessionStore } from '../session/store.js';
 import { tool } from '../tools/tool.js';
@@ -175,7 +175,7 @@ async function refused(work: Promise<unknown>, reason: StoreError['reason']): Pr
 }
 
 function isStoreError(error: unknown, reason: StoreError['reason']): void {
-  if (!(error instanceof StoreError) || error.reason !== reason)
+  if (!AntiphonError.isInstance(error) || error.name !== 'StoreError' || error.reason !== reason)
     throw new Error(
       `Expected a StoreError with the reason ${reason}, but it is ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}.`,
     );

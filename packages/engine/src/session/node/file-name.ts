@@ -1,4 +1,4 @@
-/// <reference types="node" />
+import { nodeModules } from './modules.js';
 
 /** Names that some systems keep for devices. */
 const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)$/;
@@ -12,7 +12,7 @@ export async function fileNameOf(id: string): Promise<string> {
   const lone = /\p{Surrogate}/u.test(id);
   const name = lone ? '' : Array.from(new TextEncoder().encode(id), byteName).join('');
   if (!lone && name.length <= MAX_LENGTH && !DEVICE.test(name)) return name;
-  const { createHash } = await import('node:crypto');
+  const { createHash } = await nodeModules();
   return `~${createHash('sha256').update(id, 'utf16le').digest('hex')}`;
 }
 

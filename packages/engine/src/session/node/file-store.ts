@@ -7,6 +7,7 @@ import type { SessionStore } from '../store.js';
 import { fileNameOf, idOfFileName } from './file-name.js';
 import { codeOf, withLock } from './lock.js';
 import { appendLine, headerLine, type LogContent, readLog, readTail } from './log-file.js';
+import { nodeModules } from './modules.js';
 
 export interface FileStoreOptions {
   /** Milliseconds to wait for another process that writes the same session; default 5000. */
@@ -222,13 +223,8 @@ function checkId(path: string, found: string, id: string): void {
     );
 }
 
-/** Only when something is read or written: the engine itself runs where there are no files. */
 async function nodeFiles() {
-  try {
-    return await import('node:fs/promises');
-  } catch (cause) {
-    throw new StoreError('io', 'fileStore needs the file system of Node; use memoryStore() or a store of your own here.', { cause });
-  }
+  return (await nodeModules()).files;
 }
 
 async function telling<T>(id: string | undefined, work: () => Promise<T>): Promise<T> {

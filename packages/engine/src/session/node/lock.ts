@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '../../clock.js';
 import { isRecord } from '../../data/json.js';
 import { StoreError } from '../../errors.js';
+import { nodeModules } from './modules.js';
 
 /** Who holds a lock. */
 interface Holder {
@@ -45,7 +46,7 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
 }
 
 async function holding<T>(path: string, options: LockOptions, work: () => Promise<T>): Promise<T> {
-  const fs = await import('node:fs/promises');
+  const { files } = await nodeModules();
   own ??= thisProcess();
   const holder: Holder = { ...(await own), token: crypto.randomUUID() };
   OWN_TOKENS.add(holder.token);
@@ -54,7 +55,7 @@ async function holding<T>(path: string, options: LockOptions, work: () => Promis
     try {
       return await work();
     } finally {
-      await fs.rm(path, { force: true });
+      await files.rm(path, { force: true });
     }
   } finally {
     OWN_TOKENS.delete(holder.token);
@@ -62,7 +63,7 @@ async function holding<T>(path: string, options: LockOptions, work: () => Promis
 }
 
 async function thisProcess(): Promise<Omit<Holder, 'token'>> {
-  const { hostname } = await import('node:os');
+  const { hostname } = await nodeModules();
   return { pid: process.pid, host: hostname(), birth: await birthOf(process.pid) };
 }
 
@@ -90,16 +91,16 @@ async function acquire(path: string, own: Holder, options: LockOptions): Promise
  * the lock of whoever came next.
  */
 async function takeOver(path: string, seen: Holder | 'empty', options: LockOptions): Promise<void> {
-  const fs = await import('node:fs/promises');
+  const { files } = await nodeModules();
   await withLock(`${path}.dead`, options, async () => {
     const now = await read(path);
     const same = now === seen || (typeof now === 'object' && typeof seen === 'object' && now.token === seen.token);
-    if (same) await fs.rm(path, { force: true });
+    if (same) await files.rm(path, { force: true });
   });
 }
 
 async function create(path: string, content: string): Promise<boolean> {
-  const { writeFileSync } = await import('node:fs');
+  const { writeFileSync } = await nodeModules();
   try {
     // At one go: a process that is killed between the two steps leaves a lock without a name, which others must wait out.
     writeFileSync(path, content, { flag: 'wx' });
@@ -111,9 +112,9 @@ async function create(path: string, content: string): Promise<boolean> {
 }
 
 async function read(path: string): Promise<Holder | 'empty' | 'gone'> {
-  const fs = await import('node:fs/promises');
+  const { files } = await nodeModules();
   try {
-    const holder: unknown = JSON.parse(await fs.readFile(path, 'utf8'));
+    const holder: unknown = JSON.parse(await files.readFile(path, 'utf8'));
     return isRecord(holder) && typeof holder.pid === 'number' ? (holder as unknown as Holder) : 'empty';
   } catch (error) {
     return codeOf(error) === 'ENOENT' ? 'gone' : 'empty';
@@ -135,9 +136,9 @@ async function isAlive(holder: Holder, own: Holder): Promise<boolean> {
 
 /** When a process began, in ticks since the machine did; empty where there is no /proc. */
 async function birthOf(pid: number): Promise<string> {
-  const fs = await import('node:fs/promises');
+  const { files } = await nodeModules();
   try {
-    const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
+    const stat = await files.readFile(`/proc/${pid}/stat`, 'utf8');
     // The second field is the program's name, which may hold spaces and brackets.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     // A zombie has ended; its parent has not looked yet.
