@@ -69,6 +69,7 @@ export type {
   StreamSpeech,
   StreamSpeechFromText,
   StreamSpeechOptions,
+  TextInPieces,
   WordsEvent,
 } from './speech.js';
 export { SPEECH_FORMATS } from './speech.js';

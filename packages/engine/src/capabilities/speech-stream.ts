@@ -47,17 +47,17 @@ export function streamSpeechFromTextWith(adapterOrNone: SpeechAdapter | undefine
       together: () => (isIterable(source) ? [] : [{ path: 'text', reason: `must be an iterable of texts, not ${shown(source)}` }]),
     });
     return streamCall<SpeechAdapterEvent, SpeechOutcome>(adapter.provider, options, runtime, call => {
-      let spoken = '';
+      let blank = true;
       const read = (piece: unknown): string[] => {
-        if (typeof piece !== 'string') {
+        const text = typeof piece === 'string' ? piece : textOfEvent(piece);
+        if (text === undefined) {
           throw new ValidationError('invalid_request', `The text to speak came as ${shown(piece)}; its pieces must be strings.`);
         }
-        // Only whether it is blank matters, so that a long text is not kept.
-        if (spoken.trim() === '') spoken += piece;
-        return piece === '' ? [] : [piece];
+        blank &&= text.trim() === '';
+        return text === '' ? [] : [text];
       };
       const end = (): string[] => {
-        if (spoken.trim() !== '') return [];
+        if (!blank) return [];
         throw new AdapterError('invalid_request', 'The text ended without a word to speak.', { provider: adapter.provider });
       };
       const feed = new Feed(source, read, end, call);
@@ -69,6 +69,19 @@ export function streamSpeechFromTextWith(adapterOrNone: SpeechAdapter | undefine
       };
     });
   };
+}
+
+/** What is to be spoken of an event of a run; undefined for what is no event. Throws when the run failed: half an answer is no success. */
+function textOfEvent(piece: unknown): string | undefined {
+  if (!isRecord(piece) || typeof piece.type !== 'string') return undefined;
+  if (piece.type === 'text_delta') return typeof piece.delta === 'string' ? piece.delta : undefined;
+  // The words of two blocks must not run together.
+  if (piece.type === 'text_end') return '\n';
+  if (piece.type !== 'end' || !isRecord(piece.outcome)) return '';
+  const { status, reason, error } = piece.outcome;
+  if (status === 'failed') throw error;
+  if (reason === 'aborted') throw new AdapterError('truncated', 'The run whose text was spoken was stopped before its end.');
+  return '';
 }
 
 /** Reads the events of one stream, and puts the sound together. */

@@ -142,8 +142,17 @@ export type SpeechStream = CapabilityStream<SpeechAdapterEvent | RetryEvent, Spe
 export type Speak = (input: string | SpeechRequest, options?: SpeakOptions) => Promise<SpeechOutcome>;
 /** Speaks a text, piece by piece; the method of the engine. */
 export type StreamSpeech = (input: string | SpeechRequest, options?: StreamSpeechOptions) => SpeechStream;
-/** Speaks a text while it is written; the method of the engine. `engine.streamSpeechFromText(engine.stream('Hi').textStream)` */
-export type StreamSpeechFromText = (text: AsyncIterable<string> | Iterable<string>, options?: StreamSpeechOptions) => SpeechStream;
+/** A text in pieces, or a run of the engine, of which the text is spoken. */
+export type TextInPieces = AsyncIterable<string> | Iterable<string> | AsyncIterable<{ readonly type: string }>;
+/**
+ * Speaks a text while it is written; the method of the engine. A source that fails fails the call, and so does a run that fails or is stopped:
+ * half an answer is no success. (A run's `textStream` only ends then; give the run itself.)
+ *
+ * ```ts
+ * const speech = engine.streamSpeechFromText(engine.stream('Tell me a story.'));
+ * ```
+ */
+export type StreamSpeechFromText = (text: TextInPieces, options?: StreamSpeechOptions) => SpeechStream;
 
 export const SPEECH_RULES: Rules = {
   text: ['a text that is not blank', value => typeof value === 'string' && value.trim() !== ''],

@@ -3,7 +3,7 @@ import { audioPart, type CapabilitySlots, choiceQuestion, createEngine, type Eng
 
 /** What the adapter's verb does when it is called. */
 export type Verb = (request: Record<string, unknown>, ...rest: readonly unknown[]) => unknown;
-export type AnyOutcome = Record<string, unknown> & { readonly status: string; readonly error?: Error & { reason: string } };
+type AnyOutcome = Record<string, unknown> & { readonly status: string; readonly error?: Error & { reason: string } };
 
 export interface Method {
   readonly name: string;
@@ -17,9 +17,9 @@ export interface Method {
   readonly streams: boolean;
 }
 
-export const SOUND = audioPart(new Uint8Array([1, 0, 2, 0]), 'audio/wav');
-export const PICTURE = imagePart(new Uint8Array([1, 2, 3]), 'image/png');
-export const BYTES = new Uint8Array([1, 0, 2, 0]);
+const SOUND = audioPart(new Uint8Array([1, 0, 2, 0]), 'audio/wav');
+const PICTURE = imagePart(new Uint8Array([1, 2, 3]), 'image/png');
+const BYTES = new Uint8Array([1, 0, 2, 0]);
 const about = { provider: 'mine', model: 'm' };
 const options = (given: object | undefined) => given as never;
 const outcomeOf = async (promise: Promise<unknown>) => (await promise) as AnyOutcome;
