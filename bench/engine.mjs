@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { assistant, createEngine, estimateTokens, fileStore, openSession, PartialJson, tool, user } from '@antiphon/engine';
+import { assistant, createEngine, createSession, estimateTokens, fileStore, openSession, PartialJson, tool, user } from '@antiphon/engine';
 import { scripted } from '@antiphon/engine/testing';
 
 const cpuMs = () => {
@@ -86,7 +86,7 @@ try {
     const messages = Array.from({ length: length / 2 }, (_, i) => [user(`Question ${i}`), assistant(`Answer ${i}`)]).flat();
     const engine = createEngine({ chat: scripted(Array.from({ length: 50 }, () => 'Fine.')) });
     const [create, session] = await timed(async () => {
-      const made = await openSession({ id: 'bench', engine, store, messages });
+      const made = createSession({ id: 'bench', engine, store, messages });
       await made.send('First.');
       return made;
     });

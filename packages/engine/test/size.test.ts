@@ -76,8 +76,8 @@ describe('size', () => {
     expect(await growth(work, small)).toBeLessThan(40);
   });
 
-  test('10,000 messages, 1,000 tools and a result of 5 MB go through', async () => {
-    const text = 'x'.repeat(5_000_000);
+  test('10,000 messages, 1,000 tools and a result of 50 MB go through', async () => {
+    const text = 'x'.repeat(50_000_000);
     const tools = Array.from({ length: 1000 }, (_, i) => plainTool(`tool_${i}`, () => text));
     const turns: ScriptedTurn[] = [...Array.from({ length: 7 }, (_, i) => ({ toolCalls: [{ name: `tool_${i}` }] })), 'Fine'];
     const { chat, engine } = setUp(turns, { tools });
@@ -85,7 +85,7 @@ describe('size', () => {
     expect(outcome).toMatchObject({ status: 'completed', text: 'Fine' });
     expect(outcome.messages).toHaveLength(10_015);
     expect(chat.requests[0]?.tools).toHaveLength(1000);
-    expect(outcome.messages[10_001]?.content.length).toBe(5_000_000);
+    expect(outcome.messages[10_001]?.content.length).toBe(50_000_000);
   });
 
   test('a JSON Schema check of an argument that is nested too deeply is an answer, not a crash', async () => {
