@@ -1,4 +1,4 @@
-import { type Clock, describe, systemClock } from '@antiphon/engine';
+import { type Clock, systemClock } from '@antiphon/engine';
 import type { LlmBackend } from '../interfaces/llm-backend.js';
 import type { AudioSink } from '../interfaces/sink.js';
 import type { AudioSource } from '../interfaces/source.js';
@@ -13,6 +13,7 @@ import { reduce } from '../turns/reduce.js';
 import { initialTurnState, type TurnState } from '../turns/state.js';
 import { Channel } from './channel.js';
 import { listen } from './ear.js';
+import { generate } from './generate.js';
 import { Mouth } from './mouth.js';
 
 export interface VoiceSessionOptions {
@@ -39,9 +40,6 @@ interface LiveReply {
   readonly kind: 'reply' | 'say';
   text: string;
 }
-
-/** After this long without a token, a finished sentence at the end of what has come is spoken; milliseconds. */
-const IDLE_MS = 200;
 
 /**
  * One spoken conversation: source → voice activity → speech to text → model → clauses → speech → sink. All decisions are `reduce`'s; this
@@ -187,7 +185,20 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         return this.#clearTimer(effect.timer);
       case 'start_reply': {
         const reply = this.#open(effect, 'reply');
-        return this.#track(this.#generate(reply, effect.text));
+        const { generation, abort } = reply;
+        return this.#track(
+          generate(effect.text, {
+            llm: this.#options.llm,
+            splitter: this.#splitter(),
+            clock: this.#clock,
+            generation,
+            signal: abort.signal,
+            dispatch: event => this.#dispatch(event),
+            onText: text => {
+              reply.text = text;
+            },
+          }),
+        );
       }
       case 'start_saying': {
         const reply = this.#open(effect, 'say');
@@ -224,39 +235,6 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     );
     this.#reply = { turn, generation, abort, mouth, kind, text: '' };
     return this.#reply;
-  }
-
-  /** Reads the model's answer and cuts it into clauses. */
-  async #generate(reply: LiveReply, userText: string): Promise<void> {
-    const { generation, abort } = reply;
-    const splitter = this.#splitter();
-    const speak = (clauses: ReturnType<ClauseSplitter['push']>) => {
-      for (const clause of clauses) this.#dispatch({ type: 'clause', generation, clause });
-    };
-    let cancelIdle = () => {};
-    try {
-      for await (const event of this.#options.llm.reply(userText, { signal: abort.signal })) {
-        if (abort.signal.aborted) return;
-        cancelIdle();
-        if (event.type === 'text') {
-          if (reply.text === '') this.#dispatch({ type: 'first_token', generation });
-          reply.text += event.delta;
-          speak(splitter.push(event.delta));
-          cancelIdle = this.#clock.setTimer(IDLE_MS, () => speak(splitter.idle()));
-        } else if (event.type !== 'done') {
-          // What was said before a tool must not wait for what comes after it.
-          speak(splitter.idle());
-          this.#dispatch({ ...event, generation });
-        }
-      }
-      if (abort.signal.aborted) return;
-      speak(splitter.flush());
-      this.#dispatch({ type: 'reply_done', generation, text: reply.text });
-    } catch (error) {
-      if (!abort.signal.aborted) this.#dispatch({ type: 'reply_error', generation, message: describe(error) });
-    } finally {
-      cancelIdle();
-    }
   }
 
   /** A reply is over: stops what still runs, and tells history what was heard. */
