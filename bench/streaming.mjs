@@ -65,5 +65,5 @@ function plot(measured) {
     const colour = row.name.startsWith('antiphon') ? '#1f6feb' : '#9aa4b2';
     return `<text x="${left - 10}" y="${y + 18}" text-anchor="end">${row.name}</text><rect x="${left}" y="${y}" width="${length.toFixed(1)}" height="${bar}" rx="3" fill="${colour}"/><text x="${(left + length + 8).toFixed(1)}" y="${y + 18}">${row.warmCpuUs.toFixed(1)}</text>`;
   });
-  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="system-ui, sans-serif" font-size="14" fill="#24292f"><rect width="100%" height="100%" fill="#ffffff"/><text x="16" y="28" font-size="16" font-weight="600">CPU per streamed chunk, µs, warm (less is better)</text>${bars.join('')}</svg>\n`;
+  return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" role="img" font-family="system-ui, sans-serif" font-size="14" fill="#24292f"><title>CPU per streamed chunk by client</title><rect width="100%" height="100%" fill="#ffffff"/><text x="16" y="28" font-size="16" font-weight="600">CPU per streamed chunk, µs, warm (less is better)</text>${bars.join('')}</svg>\n`;
 }

@@ -30,6 +30,7 @@ export function ensureInstalled() {
 
 export function ensureBuilt() {
   run(process.execPath, [`${root}node_modules/typescript/bin/tsc`, '-b', 'packages/app'], { stdio: ['ignore', 2, 2] });
+  run(process.execPath, [`${root}scripts/bundle.mjs`], { stdio: ['ignore', 2, 2] });
 }
 
 /** Node arguments for the `antiphon` command of this checkout. */

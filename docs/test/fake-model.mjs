@@ -1,15 +1,84 @@
-// Loaded before a documentation snippet: the model server that the snippets speak to, without a socket.
-const events = [
-  { choices: [{ index: 0, delta: { role: 'assistant', content: 'It is 12 °C ' }, finish_reason: null }] },
-  { choices: [{ index: 0, delta: { content: 'in Oslo.' }, finish_reason: null }] },
-  { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] },
+// Loaded before a documentation snippet: the servers that the snippets speak to, without a socket. Each answers in its own protocol.
+const ANSWER = ['It is 12 °C ', 'in Oslo.'];
+const json = value => new Response(JSON.stringify(value), { headers: { 'content-type': 'application/json' } });
+const sse = (events, named = false) => {
+  const lines = events.map(event => {
+    const data = typeof event === 'string' ? event : JSON.stringify(event);
+    return `${named && typeof event !== 'string' ? `event: ${event.type}\n` : ''}data: ${data}\n\n`;
+  });
+  return new Response(lines.join(''), { headers: { 'content-type': 'text/event-stream' } });
+};
+
+function openaiChat() {
+  const chunk = (delta, finish = null) => ({
+    ...{ id: 'c', object: 'chat.completion.chunk', model: 'llama3.2' },
+    choices: [{ index: 0, delta, finish_reason: finish }],
+  });
+  return sse([...ANSWER.map(content => chunk({ content })), chunk({}, 'stop'), '[DONE]']);
+}
+
+function openaiResponses() {
+  const item = { id: 'msg_1', type: 'message', role: 'assistant', content: [] };
+  const done = { ...item, status: 'completed', content: [{ type: 'output_text', text: ANSWER.join(''), annotations: [] }] };
+  const usage = { input_tokens: 7, output_tokens: 9, total_tokens: 16 };
+  const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
+  return sse(
+    [
+      { type: 'response.created', response: { id: 'resp_1', model: 'gpt-5-mini', status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item: { ...item, status: 'in_progress' } },
+      ...ANSWER.map(delta => ({ type: 'response.output_text.delta', ...place, delta })),
+      { type: 'response.output_text.done', ...place, text: ANSWER.join('') },
+      { type: 'response.output_item.done', output_index: 0, item: done },
+      { type: 'response.completed', response: { id: 'resp_1', model: 'gpt-5-mini', status: 'completed', output: [done], usage } },
+    ],
+    true,
+  );
+}
+
+function anthropic() {
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model: 'claude-sonnet-4-5', content: [], stop_reason: null };
+  return sse(
+    [
+      { type: 'message_start', message: { ...message, usage: { input_tokens: 7, output_tokens: 1 } } },
+      { type: 'content_block_start', index: 0, content_block: { type: 'text', text: '' } },
+      ...ANSWER.map(text => ({ type: 'content_block_delta', index: 0, delta: { type: 'text_delta', text } })),
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage: { output_tokens: 9 } },
+      { type: 'message_stop' },
+    ],
+    true,
+  );
+}
+
+function gemini() {
+  const part = (text, more = {}) => ({ candidates: [{ content: { role: 'model', parts: [{ text }] }, index: 0, ...more }] });
+  return sse([
+    part(ANSWER[0]),
+    { ...part(ANSWER[1], { finishReason: 'STOP' }), usageMetadata: { promptTokenCount: 7, candidatesTokenCount: 9 } },
+  ]);
+}
+
+const embeddings = ({ input }) =>
+  json({
+    object: 'list',
+    model: 'e',
+    data: [input].flat().map((_, index) => ({ object: 'embedding', index, embedding: [0.6, 0.8] })),
+    usage: { prompt_tokens: 4, total_tokens: 4 },
+  });
+
+/** Where a request goes, and who answers. */
+const SERVERS = [
+  [/^http:\/\/127\.0\.0\.1:11434\/v1\/chat\/completions$/, openaiChat],
+  [/^https:\/\/api\.openai\.com\/v1\/responses$/, openaiResponses],
+  [/^https:\/\/api\.openai\.com\/v1\/embeddings$/, embeddings],
+  [/^https:\/\/api\.anthropic\.com\/v1\/messages$/, anthropic],
+  [/^https:\/\/generativelanguage\.googleapis\.com\/.*:streamGenerateContent/, gemini],
 ];
+
 const real = globalThis.fetch;
 globalThis.fetch = async (input, init) => {
   const url = String(input instanceof Request ? input.url : input);
-  if (!url.startsWith('http://127.0.0.1:11434/')) return real(input, init);
-  const lines = events.map(
-    event => `data: ${JSON.stringify({ id: 'c', object: 'chat.completion.chunk', model: 'llama3.2', ...event })}\n\n`,
-  );
-  return new Response(`${lines.join('')}data: [DONE]\n\n`, { headers: { 'content-type': 'text/event-stream' } });
+  const server = SERVERS.find(([address]) => address.test(url))?.[1];
+  if (!server) return real(input, init);
+  return server(typeof init?.body === 'string' ? JSON.parse(init.body) : {});
 };

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
 import { type ChatAdapter, createEngine, type Engine } from '@antiphon/engine';
-import { openaiChat } from '@antiphon/providers';
+import { anthropic, gemini, openaiChat } from '@antiphon/providers';
 import type { Config } from './config.js';
 import { indexDocuments } from './demo/documents.js';
 import { demoResponder } from './demo/responder.js';
@@ -16,22 +16,25 @@ export interface ModelChoice {
   readonly demo: boolean;
 }
 
-/** Hosted services of the OpenAI dialect: the variable that holds the key, where they are, and the model that is taken when none is named. */
-export const HOSTED = [
-  { keyName: 'OPENAI_API_KEY', name: 'openai', baseUrl: 'https://api.openai.com/v1', model: 'gpt-5-mini' },
-  { keyName: 'ANTHROPIC_API_KEY', name: 'anthropic', baseUrl: 'https://api.anthropic.com/v1', model: 'claude-haiku-4-5' },
-  {
-    keyName: 'GEMINI_API_KEY',
-    name: 'gemini',
-    baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
-    model: 'gemini-2.5-flash',
-  },
-  { keyName: 'MISTRAL_API_KEY', name: 'mistral', baseUrl: 'https://api.mistral.ai/v1', model: 'mistral-small-latest' },
-  { keyName: 'GROQ_API_KEY', name: 'groq', baseUrl: 'https://api.groq.com/openai/v1', model: 'llama-3.3-70b-versatile' },
-  { keyName: 'DEEPSEEK_API_KEY', name: 'deepseek', baseUrl: 'https://api.deepseek.com/v1', model: 'deepseek-chat' },
-  { keyName: 'XAI_API_KEY', name: 'xai', baseUrl: 'https://api.x.ai/v1', model: 'grok-4-fast' },
-  { keyName: 'OPENROUTER_API_KEY', name: 'openrouter', baseUrl: 'https://openrouter.ai/api/v1', model: 'openrouter/auto' },
-] as const;
+type Make = (model: string, apiKey: string | undefined) => ChatAdapter;
+
+const own = (apiKey: string | undefined) => (apiKey === undefined ? {} : { apiKey });
+const dialect =
+  (baseURL: string): Make =>
+  (model, apiKey) =>
+    openaiChat({ model, baseURL, ...own(apiKey) });
+
+/** Hosted services: the variable that holds the key, the model that is taken when none is named, and how it is spoken to. */
+export const HOSTED: readonly { readonly keyName: string; readonly model: string; readonly make: Make }[] = [
+  { keyName: 'OPENAI_API_KEY', model: 'gpt-5-mini', make: dialect('https://api.openai.com/v1') },
+  { keyName: 'ANTHROPIC_API_KEY', model: 'claude-haiku-4-5', make: (model, apiKey) => anthropic({ model, ...own(apiKey) }) },
+  { keyName: 'GEMINI_API_KEY', model: 'gemini-2.5-flash', make: (model, apiKey) => gemini({ model, ...own(apiKey) }) },
+  { keyName: 'MISTRAL_API_KEY', model: 'mistral-small-latest', make: dialect('https://api.mistral.ai/v1') },
+  { keyName: 'GROQ_API_KEY', model: 'llama-3.3-70b-versatile', make: dialect('https://api.groq.com/openai/v1') },
+  { keyName: 'DEEPSEEK_API_KEY', model: 'deepseek-chat', make: dialect('https://api.deepseek.com/v1') },
+  { keyName: 'XAI_API_KEY', model: 'grok-4-fast', make: dialect('https://api.x.ai/v1') },
+  { keyName: 'OPENROUTER_API_KEY', model: 'openrouter/auto', make: dialect('https://openrouter.ai/api/v1') },
+];
 
 /** Model servers of this machine, in the order in which they are asked. */
 const LOCAL = [
@@ -51,22 +54,21 @@ export async function chooseModel(config: Config, env: NodeJS.ProcessEnv = proce
   if (config.model === 'demo') return demo(config, 'the configuration asks for it');
   if (config.baseUrl !== undefined) {
     const model = config.model ?? (await listModels(config.baseUrl))?.[0] ?? 'default';
-    return withModel({ model, baseUrl: config.baseUrl, apiKey: config.apiKey }, 'the configuration names its server');
+    return answering(dialect(config.baseUrl)(model, config.apiKey), 'the configuration names its server');
   }
   const hosted = HOSTED.find(service => env[service.keyName]);
   if (hosted) {
-    const { keyName, baseUrl, model } = hosted;
-    return withModel({ model: config.model ?? model, baseUrl, apiKey: config.apiKey ?? env[keyName] }, `${keyName} is set`);
+    const { keyName, model, make } = hosted;
+    return answering(make(config.model ?? model, config.apiKey ?? env[keyName]), `${keyName} is set`);
   }
   const local = await findLocalServer();
   if (local) {
     const model = config.model ?? local.models[0];
-    if (model !== undefined)
-      return withModel({ model, baseUrl: local.baseUrl, apiKey: config.apiKey }, `${local.name} answers on this machine`);
+    if (model !== undefined) return answering(dialect(local.baseUrl)(model, config.apiKey), `${local.name} answers on this machine`);
   }
   // Who names a model wants that model: no answer is better than one by somebody else.
   if (config.model !== undefined) {
-    return withModel({ model: config.model, baseUrl: LOCAL[0].baseUrl, apiKey: config.apiKey }, 'the configuration names the model');
+    return answering(dialect(LOCAL[0].baseUrl)(config.model, config.apiKey), 'the configuration names the model');
   }
   return demo(config, 'no key is set and no model server answers on this machine');
 }
@@ -92,13 +94,8 @@ async function listModels(baseUrl: string): Promise<readonly string[] | undefine
   }
 }
 
-function withModel(
-  server: { readonly model: string; readonly baseUrl: string; readonly apiKey: string | undefined },
-  why: string,
-): ModelChoice {
-  const { model, baseUrl, apiKey } = server;
-  const chat: ChatAdapter = openaiChat({ model, baseURL: baseUrl, ...(apiKey === undefined ? {} : { apiKey }) });
-  return { engine: createEngine({ chat, tools: demoTools() }), name: `${chat.provider}/${model}`, why, demo: false };
+function answering(chat: ChatAdapter, why: string): ModelChoice {
+  return { engine: createEngine({ chat, tools: demoTools() }), name: `${chat.provider}/${chat.model}`, why, demo: false };
 }
 
 async function demo(config: Config, why: string): Promise<ModelChoice> {

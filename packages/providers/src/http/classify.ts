@@ -9,6 +9,8 @@ export interface ServerError {
   /** An HTTP status that stands in the body. */
   readonly status?: number;
   readonly retryAfterMs?: number;
+  /** Google says which of its quotas is used up: one of the day, or one that is soon over. */
+  readonly quota?: 'daily' | 'short';
 }
 
 /**
@@ -24,6 +26,8 @@ export function findServerError(value: unknown): ServerError | undefined {
   if (error !== undefined && error !== null && error !== false) return undefined;
   if (value.object === 'error' || value.type === 'error') return fromRecord(value);
   if ('choices' in value) return undefined;
+  // ElevenLabs: `detail` is the error itself.
+  if (isRecord(value.detail) && typeof value.detail.message === 'string') return fromRecord(value.detail);
   if (value.detail !== undefined) return { message: detailText(value.detail), codes: words(value) };
   if (Array.isArray(value.errors) && value.errors.length > 0) return fromRecord(isRecord(value.errors[0]) ? value.errors[0] : value);
   if (typeof value.message === 'string' && value.message !== '') return fromRecord(value);
@@ -44,7 +48,9 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
     'insufficient_quota',
     new Set([
       'insufficient_quota',
+      'quota_exceeded',
       'exceeded_current_quota_error',
+      'billing_error',
       'billing_not_active',
       'billing_hard_limit_reached',
       'insufficient_balance',
@@ -60,6 +66,7 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'model_context_window_exceeded',
       'context_window_exceeded',
       'string_above_max_length',
+      'max_tokens_per_request',
     ]),
   ],
   [
@@ -124,16 +131,17 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
 
 const QUOTA = /insufficient[ _](quota|balance|credit|fund)|exceeded your current quota|out of credits|credit balance is too low/i;
 const CONTEXT =
-  /context[ _-](length|window|size)|maximum context|max(imum)? (prompt|input) (length|tokens)|prompt is too long|too many (input )?tokens|exceeds? the (model'?s? )?(available )?context|reduce the length of the (messages|prompt|input)|request too large/i;
+  /context[ _-](length|window|size|limit)|maximum context|max(imum)? (prompt|input) (length|tokens)|prompt is too long|too many (input )?tokens|exceeds? the (model'?s? )?(available )?context|token count.{0,30}exceeds the maximum|reduce the length of the (messages|prompt|input)|request too large|max(imum)? (allowed )?tokens per (request|submitted batch)/i;
 const KEY = /(incorrect|invalid|wrong|missing|no) api[ _-]?key|api[ _-]?key (is )?(not valid|invalid|missing|expired)/i;
-const MODEL = /model\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model/i;
+const MODEL =
+  /models?\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model|^model \S+ is not supported|^model: \S+$/i;
 
 function reasonFor(status: number | undefined, error: ServerError): AdapterReason {
   const named = BY_CODE.find(([, codes]) => error.codes.some(code => codes.has(code)))?.[0];
   const { message } = error;
-  if (named === 'insufficient_quota' || status === 402) return 'insufficient_quota';
+  if (named === 'insufficient_quota' || status === 402 || error.quota === 'daily') return 'insufficient_quota';
   // Google says "quota" for a limit that is over in a minute, and then adds how long to wait.
-  if (QUOTA.test(message) && error.retryAfterMs === undefined) return 'insufficient_quota';
+  if (QUOTA.test(message) && error.retryAfterMs === undefined && error.quota === undefined) return 'insufficient_quota';
   if (named === 'context_length_exceeded' || named === 'content_filter') return named;
   if (status === 429) return 'rate_limited';
   if (status === undefined || (status >= 400 && status < 500)) {
@@ -173,7 +181,9 @@ function reasonForStatus(status: number): AdapterReason {
 
 function fromRecord(error: Record<string, unknown>): ServerError {
   const status = statusOf(error.code) ?? statusOf(error.status) ?? statusOf(error.status_code);
-  const wait = Array.isArray(error.details) ? retryInfo(error.details) : undefined;
+  const details = Array.isArray(error.details) ? error.details : [];
+  const wait = retryInfo(details);
+  const quota = quotaIn(details);
   // OpenRouter wraps the words of the provider behind it.
   const raw = isRecord(error.metadata) ? text(error.metadata.raw) : undefined;
   const message = text(error.message) ?? text(error.msg) ?? text(error.detail) ?? text(error.error) ?? JSON.stringify(error);
@@ -182,6 +192,7 @@ function fromRecord(error: Record<string, unknown>): ServerError {
     codes: words(error),
     ...(status === undefined ? {} : { status }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
+    ...(quota === undefined ? {} : { quota }),
   };
 }
 
@@ -203,6 +214,16 @@ function retryInfo(details: readonly unknown[]): number | undefined {
     if (wait !== undefined) return wait;
   }
   return undefined;
+}
+
+/** `google.rpc.QuotaFailure`: several quotas may be used up at once, and one of the day outlasts the others. */
+function quotaIn(details: readonly unknown[]): ServerError['quota'] {
+  const names = details
+    .flatMap(detail => (isRecord(detail) && Array.isArray(detail.violations) ? detail.violations : []))
+    .map(violation => (isRecord(violation) ? `${violation.quotaId ?? ''} ${violation.quotaMetric ?? ''}`.trim() : ''))
+    .filter(name => name !== '');
+  if (names.length === 0) return undefined;
+  return names.some(name => /per_?day/i.test(name)) ? 'daily' : 'short';
 }
 
 /** FastAPI's `detail` is a text or a list of `{ loc, msg }`. */

@@ -6,7 +6,8 @@ export type Fetch = (input: string | URL, init?: RequestInit) => Promise<Respons
 export interface Outgoing {
   readonly url: URL;
   readonly headers: Headers;
-  readonly body: string;
+  /** JSON, or a form; a form's content type, with its boundary, is set by fetch. */
+  readonly body: string | FormData;
   readonly fetch?: Fetch;
   readonly about: ErrorContext;
 }

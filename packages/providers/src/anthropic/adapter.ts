@@ -1,0 +1,172 @@
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  type PreparedRequest,
+} from '@antiphon/engine';
+import { type ErrorContext, errorFromResponse } from '../http/errors.js';
+import { Exchange, type Fetch } from '../http/exchange.js';
+import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
+import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
+import { AnswerReader } from './answer.js';
+import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
+import { traitsOf } from './models.js';
+import { type BuiltRequest, buildRequest } from './request.js';
+
+export interface AnthropicOptions {
+  /** The model's name, such as `claude-sonnet-5-5`. */
+  readonly model: string;
+  /** Where the server is, with or without `/v1`; Anthropic's own API when it is left out. */
+  readonly baseURL?: string;
+  /** The key, or a function that is asked before each request. Left out, `ANTHROPIC_API_KEY` is read at Anthropic's own host. */
+  readonly apiKey?: ApiKey;
+  /** Sent with each request, over what the adapter sends itself. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Tokens of an answer, thinking included, when a request does not say; left out, as many as the model can give. */
+  readonly maxTokens?: number;
+  /** Instead of the platform's `fetch`, for tests and proxies. */
+  readonly fetch?: Fetch;
+  /** The `anthropic-version` header. */
+  readonly version?: string;
+  /** Beta features for the `anthropic-beta` header, such as `context-management-2025-06-27`. */
+  readonly betas?: readonly string[];
+}
+
+const DEFAULT_VERSION = '2023-06-01';
+
+/**
+ * A Claude model behind Anthropic's Messages API, or another server that speaks it. What a model can do (how it thinks, whether it takes a
+ * temperature, how long an answer may be) is data, looked up by its name. Thinking, citations, the server's own tools and everything else that
+ * must go back stands in `providerState.anthropic` of the parts and is sent back as it came. `providerOptions.anthropic` holds further fields
+ * of the request: `tools` of the server, `betas`, `disable_parallel_tool_use`, `container`, `top_k` and so on.
+ *
+ * Throws `ConfigurationError` (`invalid_option`) at once for a bad URL, header, model or number. A call throws `ConfigurationError`
+ * (`missing_key`) before anything is sent when there is no key, and `AdapterError` for every failure of the world. No error ever holds the key.
+ *
+ * ```ts
+ * const engine = createEngine({ chat: anthropic({ model: 'claude-sonnet-5-5' }) });
+ * await engine.chat('What happened today?', {
+ *   providerOptions: { anthropic: { tools: [{ type: 'web_search_20250305', name: 'web_search' }] } },
+ * });
+ * ```
+ */
+export function anthropic(options: AnthropicOptions): ChatAdapter {
+  const { model, baseURL = DEFAULT_BASE_URL, maxTokens } = options;
+  if (typeof model !== 'string' || model === '') {
+    throw new ConfigurationError('invalid_option', 'anthropic needs the name of a model, such as { model: "claude-sonnet-5-5" }.');
+  }
+  if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens > 0)) {
+    throw new ConfigurationError('invalid_option', `maxTokens must be a positive whole number, not ${String(maxTokens)}.`);
+  }
+  const settings: Settings = { ...options, endpoint: resolveEndpoint(baseURL), given: givenHeaders(options) };
+  const traits = traitsOf(model);
+  return {
+    provider: PROVIDER,
+    model,
+    structuredOutput: traits.structuredOutput,
+    continuation: traits.prefill,
+    stream: (request, context) => streamAnswer(request, context, settings),
+    prepare: async (request, context) => prepared(request, context, settings),
+  };
+}
+
+interface Settings extends AnthropicOptions {
+  readonly endpoint: Endpoint;
+  readonly given: Headers;
+}
+
+async function* streamAnswer(
+  request: ChatRequest,
+  context: AdapterContext,
+  settings: Settings,
+): AsyncGenerator<AdapterEvent, void, undefined> {
+  const { signal, clock } = context;
+  const { url, address } = settings.endpoint;
+  signal.throwIfAborted();
+  // Local checks before keys, keys before sockets.
+  const built = buildRequest(request, settings);
+  const { headers, secrets } = await authorize(settings, context, built);
+  const about: ErrorContext = { provider: PROVIDER, address, redact: redactor(secrets) };
+  signal.throwIfAborted();
+  const exchange = new Exchange(signal);
+  try {
+    const { fetch } = settings;
+    const response = await exchange.send({ url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) });
+    if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
+    const answer = new AnswerReader(url, response.headers, about, built.warnings, request.raw);
+    const shown = () => answer.shown;
+    while (!answer.over) {
+      const bytes = await exchange.read(shown);
+      if (bytes) answer.feed(bytes);
+      else answer.end();
+      const events = answer.take();
+      // While a tool runs on the server only pings come.
+      if (events.length === 0) context.deadline?.restart();
+      for (const event of events) {
+        yield event;
+        signal.throwIfAborted();
+      }
+    }
+    if (answer.failure) throw answer.failure;
+  } finally {
+    exchange.close();
+  }
+}
+
+function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {
+  const { url, isOwnHost } = settings.endpoint;
+  const built = buildRequest(request, settings);
+  // No key is asked for; where one would be sent, its place is shown.
+  const hasKey = settings.apiKey !== undefined || context.apiKey !== undefined || isOwnHost;
+  const headers = headersOf(settings, hasKey ? 'key' : undefined, built);
+  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headers, url), body: built.body, warnings: built.warnings };
+}
+
+/** The headers of one request, and what in them must never be seen. */
+async function authorize(
+  settings: Settings,
+  context: AdapterContext,
+  built: BuiltRequest,
+): Promise<{ headers: Headers; secrets: string[] }> {
+  const { url, isOwnHost, keyOwner } = settings.endpoint;
+  const key = await keyFor(keyOwner, settings.apiKey, context, isOwnHost ? environmentVariable(KEY_NAME) : undefined);
+  if (key === undefined && isOwnHost && !settings.given.has('x-api-key') && !settings.given.has('authorization')) {
+    throw new ConfigurationError(
+      'missing_key',
+      `${PROVIDER} needs an API key: set ${KEY_NAME} in the environment, or pass apiKey to anthropic.`,
+      { provider: PROVIDER },
+    );
+  }
+  const headers = headersOf(settings, key, built);
+  const found = secretsIn(headers, url);
+  return { headers, secrets: key === undefined ? found : [key, ...found] };
+}
+
+function headersOf({ given, version = DEFAULT_VERSION, betas = [] }: Settings, key: string | undefined, built: BuiltRequest): Headers {
+  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream', 'anthropic-version': version });
+  if (key !== undefined) headers.set('x-api-key', key);
+  for (const [name, value] of given) headers.set(name, value);
+  // Features add up, wherever they are asked for.
+  const asked = new Set([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas].map(beta => beta.trim()));
+  asked.delete('');
+  if (asked.size > 0) headers.set('anthropic-beta', [...asked].join(','));
+  return headers;
+}
+
+function givenHeaders({ headers, version, betas }: AnthropicOptions): Headers {
+  const checked = new Headers();
+  const all = { ...(version === undefined ? {} : { 'anthropic-version': version }), 'anthropic-beta': (betas ?? []).join(','), ...headers };
+  for (const [name, value] of Object.entries(all)) {
+    try {
+      checked.set(name, value);
+    } catch {
+      // The platform's message would repeat the value.
+      throw new ConfigurationError('invalid_option', `The header "${name}" has a name or value that HTTP does not allow.`);
+    }
+  }
+  // Put together with those of a request later.
+  if (checked.get('anthropic-beta') === '') checked.delete('anthropic-beta');
+  return checked;
+}

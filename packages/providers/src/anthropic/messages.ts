@@ -1,0 +1,178 @@
+import { isRecord, type Message, type ToolMessage, type UserMessage, type Warning } from '@antiphon/engine';
+import type { WireObject } from '../openai-chat/wire.js';
+import { toolIdMapper } from './names.js';
+import { partToWire, textBlocks } from './parts.js';
+import { assistantBlocks } from './replay.js';
+
+export interface WireTurn {
+  readonly role: 'user' | 'assistant';
+  readonly content: WireObject[];
+}
+
+/** The conversation as the API wants it. */
+export interface WireThread {
+  readonly system: WireObject[];
+  readonly messages: WireTurn[];
+}
+
+/** The API wants the user to begin. */
+const BEGINNING = '[The conversation begins.]';
+
+/**
+ * The conversation in the API's terms: instructions apart; user and assistant in turn, so that neighbours of one role become one message;
+ * answers to calls first in the message behind them. What the API cannot take is said in `warnings`.
+ */
+export function messagesToWire(messages: readonly Message[], warnings: Warning[]): WireThread {
+  const mapId = toolIdMapper(messages);
+  const system: WireObject[] = [];
+  const turns: WireTurn[] = [];
+  const say = (role: WireTurn['role'], blocks: readonly WireObject[]) => {
+    const last = turns.at(-1);
+    if (last?.role === role) last.content.push(...blocks);
+    else if (blocks.length > 0) turns.push({ role, content: [...blocks] });
+  };
+  // What an answer to a call cannot hold, until all answers have been given.
+  let aside: WireObject[] = [];
+  let moved = false;
+  for (const message of messages) {
+    if (message.role !== 'tool' && aside.length > 0) {
+      say('user', aside);
+      aside = [];
+    }
+    switch (message.role) {
+      case 'system':
+        moved ||= turns.length > 0;
+        system.push(...textBlocks(message.content));
+        break;
+      case 'user':
+        say('user', told(userBlocks(message, warnings), 'A user message', warnings));
+        break;
+      case 'assistant':
+        say('assistant', told(assistantBlocks(message, mapId, warnings), 'An assistant message', warnings));
+        break;
+      case 'tool':
+        say('user', [toolResultBlock(message, mapId(message.callId), aside, warnings)]);
+        break;
+    }
+  }
+  say('user', aside);
+  if (moved)
+    warnings.push({ code: 'other', message: 'anthropic takes instructions only before the conversation; later ones were moved there.' });
+  const answered = settled(turns, warnings);
+  if (answered[0]?.role !== 'user') {
+    answered.unshift({ role: 'user', content: [{ type: 'text', text: BEGINNING }] });
+    warnings.push({
+      code: 'repaired_history',
+      message: `anthropic wants the user to begin; "${BEGINNING}" was put before the conversation.`,
+    });
+  }
+  trimEnd(answered);
+  return { system, messages: answered };
+}
+
+function userBlocks({ content }: UserMessage, warnings: Warning[]): WireObject[] {
+  if (typeof content === 'string') return textBlocks(content);
+  return content.map(part => partToWire(part, warnings)).filter(block => block !== undefined);
+}
+
+function told(blocks: WireObject[], what: string, warnings: Warning[]): WireObject[] {
+  if (blocks.length === 0) warnings.push({ code: 'repaired_history', message: `${what} without content was left out of the request.` });
+  return blocks;
+}
+
+function toolResultBlock(message: ToolMessage, id: string, aside: WireObject[], warnings: Warning[]): WireObject {
+  const block = { type: 'tool_result', tool_use_id: id };
+  const isError = message.isError === true;
+  const failed = isError ? { is_error: true } : {};
+  if (typeof message.content === 'string') {
+    const text = message.content.trim() === '' ? '' : message.content;
+    // The API refuses a failure without a word, and takes a success without one.
+    if (text === '') return isError ? { ...block, content: 'The tool failed.', ...failed } : block;
+    return { ...block, content: text, ...failed };
+  }
+  const content: WireObject[] = [];
+  for (const part of message.content) {
+    const wire = partToWire(part, warnings);
+    if (!wire) continue;
+    if (!isError || wire.type === 'text') content.push(wire);
+    else {
+      content.push({ type: 'text', text: `[${part.type}: see below]` });
+      aside.push(wire);
+      const whose = message.name ?? message.callId;
+      warnings.push({
+        code: 'other',
+        message: `A failed tool's result holds only text at anthropic; the ${part.type} of ${whose} follows it.`,
+      });
+    }
+  }
+  if (content.length === 0) return isError ? { ...block, content: 'The tool failed.', ...failed } : block;
+  return { ...block, content, ...failed };
+}
+
+/**
+ * A call of a server's tool whose result never came (the answer was stopped) is refused once the user has said something else. While the turn
+ * is still open, the server goes on with it.
+ */
+function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
+  const answered = new Set(turns.flatMap(({ content }) => content.map(block => block.tool_use_id)));
+  const kept = turns.map((turn, i) => {
+    const next = turns[i + 1];
+    if (turn.role === 'user' || !next || next.content.every(block => block.type === 'tool_result')) return turn;
+    const content = turn.content.filter(block => !isServerToolUse(block) || answered.has(block.id));
+    if (content.length < turn.content.length) {
+      warnings.push({ code: 'repaired_history', message: 'A call of a server tool without a result was left out of the request.' });
+    }
+    return { ...turn, content };
+  });
+  return kept;
+}
+
+/** Thinking that nothing came of (the answer was stopped, or refused) cannot stand at the end of an answer. */
+function dropLateThoughts(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
+  return turns.map(turn => {
+    if (turn.role === 'user') return turn;
+    const content = turn.content.slice(0, turn.content.findLastIndex(block => !isThought(block)) + 1);
+    if (content.length < turn.content.length) {
+      warnings.push({ code: 'repaired_history', message: 'Thinking at the end of an answer was left out of the request.' });
+    }
+    return { ...turn, content };
+  });
+}
+
+export function isThought(block: WireObject | undefined): boolean {
+  return block?.type === 'thinking' || block?.type === 'redacted_thinking';
+}
+
+function isServerToolUse(block: WireObject): boolean {
+  return block.type === 'server_tool_use' || block.type === 'mcp_tool_use';
+}
+
+/** Without what the API refuses in earlier answers. What goes may leave something else at an end, or two messages of one role side by side. */
+function settled(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
+  for (let now = turns; ; ) {
+    const told = warnings.length;
+    const next = joined(dropLateThoughts(dropOrphans(now, warnings), warnings));
+    if (warnings.length === told) return next;
+    now = next;
+  }
+}
+
+/** Without what has become empty. */
+function joined(turns: readonly WireTurn[]): WireTurn[] {
+  const out: WireTurn[] = [];
+  for (const turn of turns) {
+    if (turn.content.length === 0) continue;
+    const last = out.at(-1);
+    if (last?.role === turn.role) last.content.push(...turn.content);
+    else out.push({ role: turn.role, content: [...turn.content] });
+  }
+  return out;
+}
+
+/** An answer that is to go on must not end in white space. */
+function trimEnd(turns: readonly WireTurn[]): void {
+  const last = turns.at(-1);
+  const block = last?.content.at(-1);
+  if (last?.role !== 'assistant' || !isRecord(block) || typeof block.text !== 'string') return;
+  last.content[last.content.length - 1] = { ...block, text: block.text.trimEnd() };
+}

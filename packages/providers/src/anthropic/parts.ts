@@ -1,0 +1,93 @@
+import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
+import type { WireObject } from '../openai-chat/wire.js';
+
+const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
+
+/**
+ * One part of a user message or a tool result. Undefined for text without a word in it, which the API refuses; a kind that it does not take
+ * becomes a note for the model, and a warning for the caller.
+ */
+export function partToWire(part: UserPart | ToolResultPart, warnings: Warning[]): WireObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return textBlock(part.text);
+    case 'json':
+      return textBlock(JSON.stringify(part.value));
+    case 'image':
+      return imageBlock(part, warnings);
+    case 'audio':
+      return note('audio', part.mediaType, warnings);
+    case 'file':
+      return fileBlock(part, warnings);
+  }
+}
+
+/** Undefined for text that the API would refuse: it wants at least one character that is no white space. */
+export function textBlock(text: string): WireObject | undefined {
+  return text.trim() === '' ? undefined : { type: 'text', text };
+}
+
+/** The text as the one block of a message, or no block. */
+export function textBlocks(text: string): WireObject[] {
+  const block = textBlock(text);
+  return block ? [block] : [];
+}
+
+function imageBlock(part: ImagePart, warnings: Warning[]): WireObject {
+  if (part.detail === 'low' || part.detail === 'high') {
+    warnings.push({
+      code: 'unsupported_setting',
+      setting: 'detail',
+      message: 'anthropic has no detail setting for images; it was not sent.',
+    });
+  }
+  const { mediaType, data, url } = embedded(part);
+  const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
+  if (data === undefined) return { type: 'image', source: { type: 'url', url } };
+  if (!IMAGE_TYPES.has(type)) return note('image', mediaType, warnings);
+  return { type: 'image', source: { type: 'base64', media_type: type, data } };
+}
+
+function fileBlock(part: FilePart, warnings: Warning[]): WireObject {
+  const { mediaType, data, url } = embedded(part);
+  if (mediaType.startsWith('image/')) return imageBlock({ ...part, type: 'image' }, warnings);
+  const title = part.name === undefined ? {} : { title: part.name };
+  if (mediaType === 'application/pdf') {
+    const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
+    return { type: 'document', source, ...title };
+  }
+  if (isText(mediaType) && data !== undefined) {
+    const text = decodeText(data);
+    if (text.trim() !== '') return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
+  }
+  return note('file', mediaType, warnings);
+}
+
+function note(kind: string, mediaType: string, warnings: Warning[]): WireObject {
+  warnings.push({ code: 'other', message: `anthropic takes no ${kind} of type ${mediaType}; it was replaced by a note.` });
+  return { type: 'text', text: `[${kind} (${mediaType}) that cannot be shown]` };
+}
+
+/** The bytes of a `data:` URL as bytes: the API takes only web addresses as URLs. */
+function embedded(part: ImagePart | FilePart): { readonly mediaType: string; readonly data?: string; readonly url?: string } {
+  const mediaType = bare(part.mediaType);
+  if (part.data !== undefined) return { mediaType, data: part.data };
+  const { url = '' } = part;
+  const comma = url.indexOf(',');
+  const head = url.slice(0, comma);
+  if (!url.startsWith('data:') || !head.endsWith(';base64')) return { mediaType, url };
+  return { mediaType: bare(head.slice('data:'.length, -';base64'.length)) || mediaType, data: url.slice(comma + 1) };
+}
+
+/** A media type without parameters. */
+function bare(mediaType: string): string {
+  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+}
+
+function isText(mediaType: string): boolean {
+  return mediaType.startsWith('text/') || mediaType === 'application/json' || mediaType === 'application/xml';
+}
+
+function decodeText(base64: string): string {
+  return new TextDecoder().decode(Uint8Array.from(atob(base64), char => char.charCodeAt(0)));
+}

@@ -1,0 +1,90 @@
+import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
+
+/** Constraints that the API's own schema language lacks: they become words in the description, and the engine checks them. */
+const WORDS_ONLY: ReadonlySet<string> = new Set(
+  'minimum maximum exclusiveMinimum exclusiveMaximum multipleOf minLength maxLength pattern minItems maxItems uniqueItems minProperties maxProperties'.split(
+    ' ',
+  ),
+);
+const FORMATS: ReadonlySet<string> = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
+/** What cannot be said at all. */
+const UNKNOWN = ['not', 'if', 'then', 'else', 'patternProperties', 'propertyNames', 'dependentRequired', 'dependentSchemas', 'contains'];
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'prefixItems']);
+const SCHEMA_MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
+const SCHEMAS: ReadonlySet<string> = new Set([...SCHEMA_LISTS, ...SCHEMA_MAPS, 'items']);
+
+/**
+ * The schema as `output_config.format` takes it, or undefined when it cannot be said so: every object must be closed, and no schema may hold
+ * itself.
+ *
+ * ```ts
+ * nativeSchema({ type: 'string', minLength: 1 }); // { type: 'string', description: '{"minLength":1}' }
+ * nativeSchema({ type: 'object', additionalProperties: { type: 'number' } }); // undefined
+ * ```
+ */
+export function nativeSchema(schema: JsonObject): JsonObject | undefined {
+  return isRecursive(schema, schema, []) ? undefined : closed(schema);
+}
+
+function closed({ $schema: _, oneOf, ...schema }: JsonObject): JsonObject | undefined {
+  if (UNKNOWN.some(keyword => Object.hasOwn(schema, keyword)) || (oneOf !== undefined && schema.anyOf !== undefined)) return undefined;
+  const out: Record<string, Json> = {};
+  const words: Record<string, Json> = {};
+  for (const [keyword, value] of Object.entries(oneOf === undefined ? schema : { ...schema, anyOf: oneOf })) {
+    const isWord = WORDS_ONLY.has(keyword)
+      ? !(keyword === 'minItems' && (value === 0 || value === 1))
+      : keyword === 'format' && !FORMATS.has(String(value));
+    if (isWord) words[keyword] = value;
+    else {
+      const within = SCHEMAS.has(keyword) ? inside(keyword, value) : value;
+      if (within === undefined) return undefined;
+      out[keyword] = within;
+    }
+  }
+  const { type, properties, additionalProperties } = schema;
+  if (type === 'object' || (Array.isArray(type) && type.includes('object')) || isRecord(properties)) {
+    // An object that wants any members would become one that has none.
+    if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
+    out.additionalProperties = false;
+  }
+  if (Object.keys(words).length > 0) {
+    const said = JSON.stringify(words);
+    out.description = typeof schema.description === 'string' ? `${schema.description}\n${said}` : said;
+  }
+  return out;
+}
+
+function inside(keyword: string, value: Json): Json | undefined {
+  const change = (item: Json) => (isRecord(item) ? closed(item as JsonObject) : item);
+  if (SCHEMA_LISTS.has(keyword) && Array.isArray(value)) {
+    const changed = value.map(change);
+    return changed.includes(undefined) ? undefined : (changed as Json[]);
+  }
+  if (SCHEMA_MAPS.has(keyword) && isRecord(value)) {
+    const changed = Object.entries(value as JsonObject).map(([name, item]) => [name, change(item)] as const);
+    return changed.some(([, item]) => item === undefined) ? undefined : (Object.fromEntries(changed) as JsonObject);
+  }
+  return change(value);
+}
+
+/** Whether following references from here leads back to one of those on the way. */
+function isRecursive(part: Json, root: JsonObject, way: readonly string[]): boolean {
+  if (Array.isArray(part)) return part.some(item => isRecursive(item, root, way));
+  if (!isRecord(part)) return false;
+  const { $ref, $defs: _, definitions: __, ...rest } = part as JsonObject;
+  if (typeof $ref === 'string') {
+    if ($ref === '#' || way.includes($ref)) return true;
+    const target = $ref.startsWith('#/') ? lookUp($ref, root) : undefined;
+    if (target !== undefined && isRecursive(target, root, [...way, $ref])) return true;
+  }
+  return Object.values(rest).some(item => isRecursive(item, root, way));
+}
+
+function lookUp(reference: string, root: JsonObject): Json | undefined {
+  let at: Json | undefined = root;
+  for (const step of reference.slice(2).split('/')) {
+    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
+    at = (isRecord(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as JsonObject)[name] : undefined;
+  }
+  return at;
+}

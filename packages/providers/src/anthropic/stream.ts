@@ -1,0 +1,203 @@
+import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import { findServerError, type ServerError } from '../http/classify.js';
+import { type ContentBlock, openBlock, ToolUseBlock } from './block.js';
+import { PROVIDER } from './endpoint.js';
+import { finishReason } from './finish.js';
+import { UsageReport } from './usage.js';
+
+/**
+ * Turns the events of one answer into block events. `accept` takes events that are already parsed, until `complete`; then `finish` closes the
+ * message. An error that the server reports inside the answer is kept in `error`, a broken order of events in `fault`, and nothing after it
+ * is read.
+ */
+export class MessageReader {
+  readonly #blocks: BlockWriter;
+  readonly #messagesURL: URL;
+  readonly #usage = new UsageReport();
+  readonly #open = new Map<unknown, ContentBlock>();
+  readonly #toolUses: ToolUseBlock[] = [];
+  /** What the answer as a whole says beside its content. */
+  #state: Record<string, unknown> = {};
+  #messageId: string | undefined;
+  #model: string | undefined;
+  #rawFinish: string | undefined;
+  #lastIndex: unknown;
+  #begun = false;
+  #count = 0;
+  readonly #warnedOf = new Set<string>();
+  complete = false;
+  error: ServerError | undefined;
+  fault: string | undefined;
+
+  constructor(blocks: BlockWriter, messagesURL: URL) {
+    this.#blocks = blocks;
+    this.#messagesURL = messagesURL;
+  }
+
+  /** The server has said why the answer stopped; it may still say that it is over. */
+  get finished(): boolean {
+    return this.#rawFinish !== undefined;
+  }
+
+  /** `name` is the event's name outside its data, for data without a type. */
+  accept(event: unknown, name = ''): void {
+    if (this.error || this.fault || this.complete) return;
+    if (!isRecord(event)) return;
+    const type = typeof event.type === 'string' ? event.type : name;
+    switch (type) {
+      case 'message_start':
+        this.#start(event.message);
+        return;
+      case 'content_block_start':
+        if (isRecord(event.content_block)) this.#blockStart(event.index, event.content_block);
+        return;
+      case 'content_block_delta':
+        if (isRecord(event.delta)) this.#blockDelta(event.index, event.delta);
+        return;
+      case 'content_block_stop':
+        this.#blockStop(event.index ?? this.#lastIndex);
+        return;
+      case 'message_delta':
+        this.#messageDelta(event);
+        return;
+      case 'message_stop':
+        this.complete = true;
+        return;
+      // An answer in one piece.
+      case 'message':
+        this.#start(event);
+        this.complete = this.fault === undefined;
+        return;
+      case 'ping':
+        return;
+      default:
+        // Kinds of events are added without notice and are to be passed over.
+        this.error = findServerError(event);
+    }
+  }
+
+  /** Closes the message; to be called when it is `complete`, or `finished`. */
+  finish(): void {
+    this.#closeAll();
+    const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
+    for (const call of this.#toolUses) call.settle(reason === 'length');
+    const tools = this.#usage.serverTools;
+    if (tools) this.#state.server_tool_use = tools;
+    this.#begin();
+    if (Object.keys(this.#state).length > 0) {
+      this.#blocks.endBlock();
+      this.#blocks.reasoning('', { [PROVIDER]: { message: this.#state as JsonObject } });
+    }
+    this.#blocks.end({
+      finishReason: reason,
+      ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
+      usage: this.#usage.read(),
+      ...this.#about(),
+    });
+  }
+
+  #start(message: unknown): void {
+    if (!isRecord(message)) return;
+    const id = typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
+    if (this.#messageId !== undefined && id !== undefined && id !== this.#messageId) {
+      this.fault = `the message ${id} began before ${this.#messageId} had ended; two answers were mixed up`;
+      return;
+    }
+    // The same beginning may come twice.
+    const again = this.#begun || this.#messageId !== undefined;
+    this.#messageId ??= id;
+    if (typeof message.model === 'string' && message.model !== '') this.#model ??= message.model;
+    this.#usage.add(message.usage);
+    if (again) return;
+    // A turn that goes on after a server's tool, and an answer in one piece, begin with content that is already there.
+    const content: readonly unknown[] = Array.isArray(message.content) ? message.content : [];
+    for (const [i, block] of content.entries()) {
+      if (!isRecord(block)) continue;
+      this.#blockStart(i, block);
+      this.#blockStop(i);
+    }
+    this.#ending(message);
+  }
+
+  #blockStart(index: unknown, start: Record<string, unknown>): void {
+    this.#begin();
+    // Blocks follow each other; a proxy may forget to end one.
+    for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
+    const block = openBlock(start, { blocks: this.#blocks, key: this.#count++, messagesURL: this.#messagesURL });
+    if (block instanceof ToolUseBlock) this.#toolUses.push(block);
+    this.#open.set(index, block);
+    this.#lastIndex = index;
+  }
+
+  #blockDelta(at: unknown, delta: Record<string, unknown>): void {
+    const index = at ?? this.#lastIndex;
+    if (!this.#open.has(index)) {
+      const type = BEGINS[String(delta.type)];
+      if (type === undefined) return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      this.#blockStart(index, { type });
+    }
+    if (!this.#open.get(index)?.delta(delta)) {
+      this.#warnOnce(`A piece of the unknown kind "${String(delta.type)}" was left out.`);
+    }
+  }
+
+  #blockStop(index: unknown): void {
+    this.#open.get(index)?.close();
+    this.#open.delete(index);
+  }
+
+  #messageDelta(event: Record<string, unknown>): void {
+    this.#usage.add(event.usage);
+    if (isRecord(event.delta)) this.#ending(event.delta);
+    this.#keep('context_management', event.context_management);
+  }
+
+  /** The fields that say how the answer ended. */
+  #ending(about: Record<string, unknown>): void {
+    if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
+    for (const name of ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations'])
+      this.#keep(name, about[name]);
+  }
+
+  #keep(name: string, value: unknown): void {
+    if (value === undefined || value === null || isEmptyReport(value)) return;
+    this.#state[name] = value as Json;
+  }
+
+  /** The message begins with its first content: until then a failed request can be repeated unseen. */
+  #begin(): void {
+    if (this.#begun) return;
+    this.#begun = true;
+    const usage = this.#usage.read();
+    this.#blocks.start({ ...this.#about(), ...(Object.keys(usage).length === 0 ? {} : { usage }) });
+  }
+
+  #about(): { model?: string; responseId?: string } {
+    return {
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#messageId === undefined ? {} : { responseId: this.#messageId }),
+    };
+  }
+
+  #closeAll(): void {
+    for (const index of [...this.#open.keys()]) this.#blockStop(index);
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warnedOf.has(message)) return;
+    this.#warnedOf.add(message);
+    this.#blocks.warn({ code: 'malformed_event', message });
+  }
+}
+
+/** The kinds of block that a delta can begin by itself. */
+const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
+  text_delta: 'text',
+  thinking_delta: 'thinking',
+});
+
+/** `{ applied_edits: [] }` or `[]`: nothing was done. */
+function isEmptyReport(value: unknown): boolean {
+  if (Array.isArray(value)) return value.length === 0;
+  return isRecord(value) && Object.values(value).every(item => Array.isArray(item) && item.length === 0);
+}

@@ -1,0 +1,162 @@
+import {
+  type AdapterContext,
+  isRecord,
+  type JsonObject,
+  type SpeechAdapter,
+  type SpeechAdapterEvent,
+  type SpeechEnd,
+  type SpeechRequest,
+} from '@antiphon/engine';
+import { bytesOf } from '../http/bytes.js';
+import { malformedAnswer } from '../http/call.js';
+import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import { ownOptions, type Service } from '../http/service.js';
+import { refuseOtherMedia, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
+import { SseParser } from '../http/sse.js';
+import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
+import { DEFAULT_VOICE, FORMATS, type Output, outputOf, voiceSettings } from './output.js';
+import { streamFromText } from './speech-socket.js';
+import { type ElevenlabsOptions, elevenlabsService, errorIn, languageCode, OWN_NAME, withQuery } from './vendor.js';
+import { WordTimes } from './words.js';
+
+/** Longest text of one request, in code points, by the beginning of a model's name. */
+const MAX_TEXT_CHARS: ReadonlyArray<readonly [model: string, chars: number]> = [
+  ['eleven_v3', 5_000],
+  ['eleven_multilingual_v2', 10_000],
+  ['eleven_flash_v2_5', 40_000],
+  ['eleven_turbo_v2_5', 40_000],
+  ['eleven_flash_v2', 30_000],
+  ['eleven_turbo_v2', 30_000],
+];
+
+/**
+ * Speech of ElevenLabs: whole, while it is made, and from a text that is still being written (over a WebSocket), each with the times of words
+ * when they are asked for. Raw `pcm` has 24 000 Hz unless a rate is asked for.
+ *
+ * Throws `ConfigurationError` (`invalid_option`) at once for options that cannot be right. A rate that the format does not have, and a
+ * speed outside 0.7 to 1.2, are refused before a key is asked for. The key stands in a header, never in an address.
+ *
+ * ```ts
+ * const engine = createEngine({ chat, speech: elevenlabsSpeech({ model: 'eleven_flash_v2_5' }) });
+ * const speech = engine.streamSpeechFromText(engine.stream('Tell me a story.'), { format: 'pcm', timestamps: true });
+ * ```
+ */
+export function elevenlabsSpeech(options: ElevenlabsOptions): SpeechAdapter {
+  const service = elevenlabsService('elevenlabsSpeech', options);
+  const { provider, model } = service;
+  const limit = provider === OWN_NAME ? MAX_TEXT_CHARS.find(([name]) => model.startsWith(name))?.[1] : undefined;
+  return {
+    provider,
+    model,
+    formats: FORMATS,
+    ...(limit === undefined ? {} : { maxTextChars: limit }),
+    timestamps: true,
+    unsupported: ['instructions'],
+    speak: (request, context) => wholeSpeech(speak(service, request, context, '')),
+    streamSpeech: (request, context) => speak(service, request, context, '/stream'),
+    streamSpeechFromText: (settings, text, context) => streamFromText(service, settings, text, context, options.webSocket),
+  };
+}
+
+async function* speak(
+  service: Service,
+  request: SpeechRequest,
+  context: AdapterContext,
+  way: '' | '/stream',
+): AsyncGenerator<SpeechAdapterEvent> {
+  context.signal.throwIfAborted();
+  const output = outputOf(service.provider, request);
+  const own = ownOptions(request, service.provider, OWN_NAME);
+  const body: JsonObject = {
+    ...own,
+    text: request.text,
+    model_id: request.model ?? service.model,
+    ...(request.language === undefined ? {} : { language_code: languageCode(request.language)! }),
+    ...voiceSettings(own, request.speed),
+  };
+  const voice = encodeURIComponent(request.voice ?? DEFAULT_VOICE);
+  const timed = request.timestamps === true ? '/with-timestamps' : '';
+  const path = `/text-to-speech/${voice}${way}${timed}`;
+  const outgoing = await withQuery(service.outgoing(path, body, context), { output_format: output.name });
+  outgoing.headers.set('accept', '*/*');
+  yield* streamAnswer(outgoing, context, answer => (timed ? readTimed : readBytes)(answer, output, outgoing.about));
+}
+
+async function* readBytes(answer: StreamedAnswer, output: Output, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
+  const writer = new SoundWriter(soundOf(output.format, output.sampleRate), about);
+  const shown = () => writer.shown;
+  let bytes = await answer.read(shown);
+  const mediaType = (answer.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+  refuseOtherMedia(mediaType, new TextDecoder().decode(bytes?.subarray(0, 4_000)), about);
+  if (bytes) yield writer.start();
+  for (; bytes; bytes = await answer.read(shown)) yield* writer.piece(bytes);
+  writer.end();
+  yield endOf(answer.headers);
+}
+
+/** JSON objects, one a line or as events: sound in base64 and the times of its characters. */
+async function* readTimed(answer: StreamedAnswer, output: Output, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
+  const writer = new SoundWriter(soundOf(output.format, output.sampleRate), about);
+  const times = new WordTimes(false);
+  const lines = new JsonLines();
+  for (let over = false; !over; ) {
+    const bytes = await answer.read(() => writer.shown);
+    over = bytes === undefined;
+    for (const line of bytes ? lines.feed(bytes) : lines.end()) {
+      const value = parseJson(line);
+      if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(line).slice(0, 80)}`);
+      const error = errorIn(value);
+      if (error) throw errorInAnswer(error, answer.headers, about, writer.shown);
+      const sound = value.audio_base64 ?? value.audio;
+      if (typeof sound !== 'string') continue;
+      const piece = bytesOf(sound);
+      if (!piece) throw malformedAnswer(about, 'sent a piece of sound that is no base64');
+      if (!writer.shown && piece.length > 0) yield writer.start();
+      yield* writer.piece(piece);
+      const words = times.add(value.alignment ?? value.normalized_alignment);
+      if (words.length > 0) yield { type: 'words', words };
+    }
+  }
+  writer.end();
+  const words = times.end();
+  if (words.length > 0) yield { type: 'words', words };
+  yield endOf(answer.headers);
+}
+
+/** The lines of a body, whether or not they are wrapped as events. A pretty-printed body of one object is one line. */
+class JsonLines {
+  readonly #lines: string[] = [];
+  #stray = '';
+  readonly #sse = new SseParser({
+    onEvent: data => this.#lines.push(data),
+    onStray: line => {
+      const whole = this.#stray + line;
+      // Only what can be an end is tried: a long object in many lines is not parsed again for each of them.
+      const complete = /[}\]]\s*$/.test(line) && (this.#stray === '' || !/^\s/.test(line)) && parseJson(whole) !== undefined;
+      if (complete) this.#lines.push(whole);
+      this.#stray = complete ? '' : whole;
+    },
+  });
+
+  feed(bytes: Uint8Array): string[] {
+    this.#sse.feed(bytes);
+    return this.#lines.splice(0);
+  }
+
+  end(): string[] {
+    this.#sse.end();
+    if (this.#stray.trim() !== '') this.#lines.push(this.#stray);
+    this.#stray = '';
+    return this.#lines.splice(0);
+  }
+}
+
+function endOf(headers: Headers): SpeechEnd {
+  const characters = Number(headers.get('character-cost') ?? Number.NaN);
+  const responseId = headers.get('request-id');
+  return {
+    type: 'speech_end',
+    ...(Number.isFinite(characters) ? { usage: { characters } } : {}),
+    ...(responseId === null ? {} : { responseId }),
+  };
+}

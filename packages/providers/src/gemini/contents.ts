@@ -1,0 +1,173 @@
+import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { isGemini3 } from './models.js';
+import { mediaToWire, partToWire } from './parts.js';
+import { stateIn } from './state.js';
+import type { WireObject } from './wire.js';
+
+/** The conversation in the API's terms. */
+export interface Contents {
+  readonly systemInstruction?: WireObject;
+  readonly contents: readonly WireObject[];
+}
+
+interface Turn {
+  readonly role: 'user' | 'model';
+  /** The turn holds answers to calls; nothing else may stand among them. */
+  readonly answers: boolean;
+  readonly parts: WireObject[];
+}
+
+/** What Google's guide to thought signatures gives for calls that another model made. */
+const NO_SIGNATURE = 'skip_thought_signature_validator';
+
+/**
+ * Messages as `contents`: the system messages at the beginning become the system instruction, later ones stay where they are, as words of
+ * the user. Turns of one role that follow each other become one, so that a call always stands right behind a user's turn or an answer.
+ */
+export function contentsToWire(messages: readonly Message[], model: string, warnings: Warning[]): Contents {
+  const writer = new ContentsWriter(messages, model, warnings);
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  const system = messages
+    .slice(0, first < 0 ? messages.length : first)
+    .flatMap(({ content }) => (content === '' ? [] : { text: String(content) }));
+  for (const message of messages.slice(first < 0 ? messages.length : first)) writer.add(message);
+  return { ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }), contents: writer.end() };
+}
+
+class ContentsWriter {
+  readonly #model: string;
+  readonly #warnings: Warning[];
+  readonly #calls = new Map<string, ToolCallPart>();
+  readonly #turns: Turn[] = [];
+  readonly #needsSignatures: boolean;
+  /** Signatures are checked from the user's last message on. */
+  readonly #lastUser: Message | undefined;
+  #inLastTurn: boolean;
+  /** Pictures of tools for models whose answers to calls hold none. */
+  #pictures: WireObject[] = [];
+
+  constructor(messages: readonly Message[], model: string, warnings: Warning[]) {
+    this.#model = model;
+    this.#warnings = warnings;
+    this.#needsSignatures = isGemini3(model);
+    this.#lastUser = messages.findLast(({ role }) => role === 'user');
+    this.#inLastTurn = this.#lastUser === undefined;
+  }
+
+  add(message: Message): void {
+    if (message === this.#lastUser) this.#inLastTurn = true;
+    if (message.role !== 'tool') this.#flushPictures();
+    switch (message.role) {
+      case 'system':
+        this.#warn('other', 'Gemini has system messages at the beginning only; a later one was sent as words of the user, at its place.');
+        this.#push('user', [{ text: message.content }]);
+        break;
+      case 'user': {
+        const { content } = message;
+        const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
+        this.#push('user', parts.map(partToWire).filter(isPart), 'A user message without content was left out of the request.');
+        break;
+      }
+      case 'assistant':
+        this.#push('model', this.#modelParts(message), 'An assistant message without content was left out of the request.');
+        break;
+      case 'tool':
+        this.#push('user', [this.#answer(message)], undefined, true);
+        break;
+    }
+  }
+
+  end(): WireObject[] {
+    this.#flushPictures();
+    return this.#turns.map(({ role, parts }) => ({ role, parts }));
+  }
+
+  #push(role: Turn['role'], parts: readonly WireObject[], ifEmpty?: string, answers = false): void {
+    if (parts.length === 0) {
+      if (ifEmpty !== undefined) this.#warn('repaired_history', ifEmpty);
+      return;
+    }
+    const last = this.#turns.at(-1);
+    if (last?.role === role && last.answers === answers) last.parts.push(...parts);
+    else this.#turns.push({ role, answers, parts: [...parts] });
+  }
+
+  #modelParts({ content }: AssistantMessage): WireObject[] {
+    if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
+    const parts: WireObject[] = [];
+    let isFirstCall = true;
+    for (const part of content) {
+      const { thoughtSignature, id, part: whole } = stateIn(part);
+      switch (part.type) {
+        case 'text':
+          if (part.text !== '' || thoughtSignature !== undefined) parts.push({ text: part.text, thoughtSignature });
+          break;
+        case 'reasoning':
+          if (whole !== undefined) parts.push(whole as WireObject);
+          // Thoughts without a signature, and those of other models, mean nothing to this one.
+          else if (thoughtSignature !== undefined) parts.push({ text: part.text, thought: true, thoughtSignature });
+          break;
+        case 'tool_call':
+          this.#calls.set(part.id, part);
+          parts.push({
+            functionCall: { id, name: part.name, args: part.arguments as WireObject },
+            thoughtSignature: thoughtSignature ?? (isFirstCall ? this.#standIn() : undefined),
+          });
+          isFirstCall = false;
+          break;
+        case 'image':
+        case 'file':
+          parts.push({ ...mediaToWire(part), thoughtSignature });
+          break;
+        // Sources are about the answer, not of it.
+        case 'source':
+          break;
+      }
+    }
+    return parts;
+  }
+
+  #standIn(): string | undefined {
+    if (!this.#needsSignatures || !this.#inLastTurn) return undefined;
+    this.#warn('repaired_history', 'A tool call of another model has no thought signature; the request asks Gemini not to look for one.');
+    return NO_SIGNATURE;
+  }
+
+  #answer(message: ToolMessage): WireObject {
+    const call = this.#calls.get(message.callId);
+    const name = call?.name ?? message.name ?? message.callId;
+    const { content } = message;
+    const media: WireObject[] = [];
+    const values: unknown[] = [];
+    for (const part of typeof content === 'string' ? [] : content) {
+      if (part.type === 'text') values.push(part.text);
+      else if (part.type === 'json') values.push(part.value);
+      else media.push(mediaToWire(part));
+    }
+    const value = typeof content === 'string' ? content : values.length === 1 ? values[0] : values;
+    const parts = media.length > 0 ? this.#mediaOf(media, name) : undefined;
+    const response = { [message.isError === true ? 'error' : 'output']: value } as WireObject;
+    return { functionResponse: { id: call && stateIn(call).id, name, response, parts } };
+  }
+
+  /** Pictures in the answer itself, or, for models that refuse them there, behind all answers. */
+  #mediaOf(media: readonly WireObject[], name: string): readonly WireObject[] | undefined {
+    if (isGemini3(this.#model)) return media;
+    this.#pictures.push({ text: `What ${name} returned beside text:` }, ...media);
+    this.#warn('other', `${this.#model} takes no media in tool results; those of ${name} follow in a user message.`);
+    return undefined;
+  }
+
+  #flushPictures(): void {
+    this.#push('user', this.#pictures);
+    this.#pictures = [];
+  }
+
+  #warn(code: Warning['code'], message: string): void {
+    if (!this.#warnings.some(warning => warning.message === message)) this.#warnings.push({ code, message });
+  }
+}
+
+function isPart(part: WireObject | undefined): part is WireObject {
+  return part !== undefined;
+}

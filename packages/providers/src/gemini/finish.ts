@@ -1,0 +1,28 @@
+import type { FinishReason } from '@antiphon/engine';
+
+/** Gemini's words for how an answer ended; `promptFeedback.blockReason` uses some of them. */
+const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['STOP', 'stop'],
+  ['MAX_TOKENS', 'length'],
+  ['SAFETY', 'content_filter'],
+  ['RECITATION', 'content_filter'],
+  ['BLOCKLIST', 'content_filter'],
+  ['PROHIBITED_CONTENT', 'content_filter'],
+  ['SPII', 'content_filter'],
+  ['MODEL_ARMOR', 'content_filter'],
+  ['JAILBREAK', 'content_filter'],
+  ['IMAGE_SAFETY', 'content_filter'],
+  ['IMAGE_PROHIBITED_CONTENT', 'content_filter'],
+  ['IMAGE_RECITATION', 'content_filter'],
+  ['MALFORMED_FUNCTION_CALL', 'error'],
+  ['MALFORMED_RESPONSE', 'error'],
+  ['UNEXPECTED_TOOL_CALL', 'error'],
+  ['TOO_MANY_TOOL_CALLS', 'error'],
+  ['MISSING_THOUGHT_SIGNATURE', 'error'],
+]);
+
+/** What a finish word means: with calls, STOP and words that nobody knows mean that the calls wait. */
+export function finishReason(raw: string, hasCalls: boolean): FinishReason {
+  const reason = WORDS.get(raw) ?? 'other';
+  return hasCalls && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
+}

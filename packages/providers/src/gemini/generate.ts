@@ -1,0 +1,61 @@
+// One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
+import { type AdapterContext, AdapterError, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
+import { fetchJson, malformedAnswer } from '../http/call.js';
+import { type Endpoint, PROVIDER } from './endpoint.js';
+import { finishReason } from './finish.js';
+import { readUsage } from './usage.js';
+import type { WireObject, WirePart } from './wire.js';
+
+export interface Generated {
+  /** Without thoughts. */
+  readonly parts: readonly WirePart[];
+  /** The API's word for how the answer ended. */
+  readonly finish: string;
+  readonly about: { readonly usage: Usage; readonly model?: string; readonly responseId?: string };
+}
+
+/**
+ * Asks and reads. Throws `AdapterError`: `content_filter` when the prompt or the answer was blocked, `malformed_response` when it is no
+ * answer, and what `fetchJson` throws.
+ */
+export async function generate(endpoint: Endpoint, model: string, body: WireObject, context: AdapterContext): Promise<Generated> {
+  const outgoing = await endpoint.outgoing('generateContent', model, JSON.stringify(body), context);
+  const { value } = await fetchJson(outgoing, context);
+  if (!isRecord(value)) throw malformedAnswer(outgoing.about, 'sent an answer that is no object');
+  const block = isRecord(value.promptFeedback) ? value.promptFeedback.blockReason : undefined;
+  if (typeof block === 'string' && block !== '') throw blocked(`the prompt (${block})`);
+  const candidate: unknown = Array.isArray(value.candidates) ? value.candidates[0] : undefined;
+  if (!isRecord(candidate)) throw malformedAnswer(outgoing.about, 'sent an answer without a candidate');
+  const all = isRecord(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
+  const parts: WirePart[] = all.filter(isRecord).filter(({ thought }) => thought !== true);
+  const finish = typeof candidate.finishReason === 'string' ? candidate.finishReason : '';
+  if (finishReason(finish, false) === 'content_filter') throw blocked(`the answer (${finish})`);
+  return {
+    parts,
+    finish,
+    about: {
+      usage: isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {},
+      ...(typeof value.modelVersion === 'string' ? { model: value.modelVersion } : {}),
+      ...(typeof value.responseId === 'string' ? { responseId: value.responseId } : {}),
+    },
+  };
+}
+
+/** The text of all parts. */
+export function textOf(parts: readonly WirePart[]): string {
+  return parts.map(({ text }) => (typeof text === 'string' ? text : '')).join('');
+}
+
+/** The caller's own fields of the request; a `generationConfig` is joined with ours. */
+export function withOwn(body: WireObject, options: { readonly [provider: string]: JsonObject } | undefined): WireObject {
+  const own = options !== undefined && Object.hasOwn(options, PROVIDER) ? (options[PROVIDER] as WireObject) : {};
+  return {
+    ...body,
+    ...own,
+    generationConfig: { ...(body.generationConfig as WireObject), ...(own.generationConfig as WireObject | undefined) },
+  };
+}
+
+function blocked(what: string): AdapterError {
+  return new AdapterError('content_filter', `${PROVIDER} blocked ${what}.`, { provider: PROVIDER });
+}

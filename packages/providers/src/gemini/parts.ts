@@ -1,0 +1,28 @@
+import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
+import type { WireObject } from './wire.js';
+
+/** One part of a message that is not of the model's own making; undefined for empty text, which the API refuses. */
+export function partToWire(part: UserPart): WireObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? undefined : { text: part.text };
+    case 'audio':
+      return { inlineData: { mimeType: part.mediaType, data: part.data } };
+    case 'image':
+    case 'file':
+      return mediaToWire(part);
+  }
+}
+
+/** Bytes go inline; an address (a file that was uploaded before, a video, a public file) is handed on as it is. */
+export function mediaToWire(part: ImagePart | FilePart): WireObject {
+  const mimeType = mediaTypeOf(part);
+  if (part.data !== undefined) return { inlineData: { mimeType, data: part.data } };
+  return { fileData: { mimeType, fileUri: part.url } };
+}
+
+/** The API wants one type, not a pattern; without one it looks for itself. */
+function mediaTypeOf({ mediaType }: ImagePart | FilePart): string | undefined {
+  if (mediaType === '' || mediaType.includes('*')) return undefined;
+  return mediaType === 'application/json' || mediaType === 'application/xml' ? 'text/plain' : mediaType;
+}

@@ -1,0 +1,46 @@
+import { isRecord, type SourcePart } from '@antiphon/engine';
+import type { WireCandidate } from './wire.js';
+
+/** Collects what an answer rests on. The metadata comes again with each chunk and grows; every place counts once. */
+export class Sources {
+  readonly #found = new Map<string, SourcePart>();
+
+  get all(): Iterable<SourcePart> {
+    return this.#found.values();
+  }
+
+  add({ groundingMetadata, citationMetadata, urlContextMetadata }: WireCandidate): void {
+    for (const chunk of listIn(groundingMetadata, 'groundingChunks')) {
+      for (const kind of ['web', 'retrievedContext', 'maps', 'image']) if (isRecord(chunk[kind])) this.#add(chunk[kind]);
+    }
+    for (const citation of [...listIn(citationMetadata, 'citationSources'), ...listIn(citationMetadata, 'citations')]) this.#add(citation);
+    for (const { retrievedUrl, urlRetrievalStatus } of listIn(urlContextMetadata, 'urlMetadata')) {
+      const failed = typeof urlRetrievalStatus === 'string' && /ERROR|PAYWALL|UNSAFE/.test(urlRetrievalStatus);
+      if (!failed) this.#add({ uri: retrievedUrl });
+    }
+  }
+
+  #add(place: Record<string, unknown>): void {
+    const url = text(place.uri) ?? text(place.sourceUri);
+    const title = text(place.title);
+    if (url === undefined && title === undefined) return;
+    const quote = text(place.text);
+    const key = JSON.stringify([url ?? title, quote]);
+    if (this.#found.has(key)) return;
+    this.#found.set(key, {
+      type: 'source',
+      ...(url === undefined ? {} : { url }),
+      ...(title === undefined ? {} : { title }),
+      ...(quote === undefined ? {} : { quote }),
+    });
+  }
+}
+
+function listIn(holder: unknown, field: string): Record<string, unknown>[] {
+  const list = isRecord(holder) ? holder[field] : undefined;
+  return Array.isArray(list) ? list.filter(isRecord) : [];
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' && value !== '' ? value : undefined;
+}

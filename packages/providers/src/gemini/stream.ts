@@ -1,0 +1,153 @@
+import { type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject } from '@antiphon/engine';
+import { findServerError, type ServerError } from '../http/classify.js';
+import { finishReason } from './finish.js';
+import { FunctionCalls } from './function-calls.js';
+import { Sources } from './sources.js';
+import { stateOf } from './state.js';
+import { UsageReport } from './usage.js';
+import type { WireCandidate, WireChunk, WirePart } from './wire.js';
+
+/**
+ * Turns the chunks of one answer into block events. `accept` takes chunks that are already parsed; when the bytes have ended, `finish`
+ * closes the message. An error that the server reports inside the answer is kept in `error`, and nothing after it is read.
+ */
+export class ChunkReader {
+  readonly #blocks: BlockWriter;
+  readonly #calls: FunctionCalls;
+  readonly #usage = new UsageReport();
+  readonly #sources = new Sources();
+  readonly #warnedOf = new Set<string>();
+  #responseId: string | undefined;
+  #model: string | undefined;
+  #rawFinish: string | undefined;
+  /** The prompt itself was refused. */
+  #blocked = false;
+  error: ServerError | undefined;
+
+  constructor(blocks: BlockWriter) {
+    this.#blocks = blocks;
+    this.#calls = new FunctionCalls(blocks);
+  }
+
+  /** The server has said how the answer ended. */
+  get finished(): boolean {
+    return this.#rawFinish !== undefined;
+  }
+
+  accept(value: unknown): void {
+    if (this.error || !isRecord(value)) return;
+    const chunk: WireChunk = value;
+    const { candidates, promptFeedback, usageMetadata } = chunk;
+    if ((chunk.error !== undefined && chunk.error !== null) || (candidates ?? promptFeedback ?? usageMetadata) === undefined) {
+      this.error = findServerError(value);
+      if (this.error) return;
+    }
+    if (typeof chunk.responseId === 'string' && chunk.responseId !== '') this.#responseId ??= chunk.responseId;
+    if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#model ??= chunk.modelVersion;
+    this.#usage.add(usageMetadata);
+    if (isRecord(promptFeedback)) this.#acceptFeedback(promptFeedback);
+    if (Array.isArray(candidates)) for (const candidate of candidates) if (isRecord(candidate)) this.#acceptCandidate(candidate);
+  }
+
+  /** Closes the message. Call it only when `finished`. */
+  finish(): void {
+    const raw = this.#rawFinish ?? '';
+    const reason = this.#blocked ? 'content_filter' : finishReason(raw, this.#blocks.hasCalls);
+    // Calls that were cut off stay open, so that they are marked as such.
+    if (reason !== 'length' && reason !== 'content_filter') this.#calls.end();
+    this.#blocks.start(this.#about());
+    for (const source of this.#sources.all) this.#blocks.source(source);
+    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: this.#usage.read(), ...this.#about() });
+  }
+
+  #acceptFeedback({ blockReason, blockReasonMessage }: Record<string, unknown>): void {
+    if (typeof blockReason !== 'string' || blockReason === '' || blockReason === 'BLOCK_REASON_UNSPECIFIED') return;
+    this.#blocked = true;
+    this.#rawFinish ??= blockReason;
+    const why = typeof blockReasonMessage === 'string' && blockReasonMessage !== '' ? `: ${blockReasonMessage}` : '.';
+    this.#warnOnce(`The prompt was blocked (${blockReason})${why}`);
+  }
+
+  #acceptCandidate(candidate: WireCandidate): void {
+    if (typeof candidate.index === 'number' && candidate.index > 0) {
+      this.#warnOnce('The server sent more than one candidate; only the first is read.');
+      return;
+    }
+    const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
+    if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#acceptPart(part);
+    this.#sources.add(candidate);
+    const { finishReason: finish, finishMessage } = candidate;
+    // Older models repeat STOP with each chunk; what is said last counts.
+    if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
+    if (typeof finishMessage === 'string' && finishMessage !== '' && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
+  }
+
+  #acceptPart(part: WirePart): void {
+    this.#begin();
+    if (isRecord(part.functionCall)) this.#calls.add(part.functionCall, part.thoughtSignature);
+    else if (isRecord(part.inlineData)) this.#file(part, part.inlineData);
+    else if (isRecord(part.fileData)) this.#file(part, part.fileData);
+    else if (isRecord(part.executableCode)) this.#code(part, part.executableCode.code);
+    else if (isRecord(part.codeExecutionResult)) this.#code(part, part.codeExecutionResult.output);
+    else if (typeof part.text === 'string' || typeof part.thoughtSignature === 'string') this.#text(part);
+    else if (Object.keys(part).length > 0) {
+      this.#warnOnce(`The answer has a part of the unknown kind "${Object.keys(part).join(', ')}", which was left out.`);
+    }
+  }
+
+  /** A part with a signature stands alone: joined with its neighbours it could not go back as it came. */
+  #text(part: WirePart): void {
+    const text = typeof part.text === 'string' ? part.text : '';
+    const { thoughtSignature } = part;
+    const state = stateOf({ thoughtSignature });
+    if (state) this.#blocks.endBlock();
+    if (part.thought === true) this.#blocks.reasoning(text, state);
+    else if (text !== '') this.#blocks.text(text);
+    // There are no empty blocks of text, so a signature without text goes where state may stand alone.
+    else if (state) this.#blocks.reasoning('', stateOf({ part: { text, thoughtSignature } }));
+    if (state) this.#blocks.endBlock(text === '' ? undefined : state);
+  }
+
+  #file(part: WirePart, { mimeType, data, fileUri, displayName }: Record<string, unknown>): void {
+    if (part.thought === true) {
+      this.#warnOnce('A picture from the thoughts of the model was left out.');
+      return;
+    }
+    const mediaType = typeof mimeType === 'string' && mimeType !== '' ? mimeType : 'application/octet-stream';
+    if (typeof data !== 'string' && typeof fileUri !== 'string') {
+      this.#warnOnce('The answer has a file without bytes or address, which was left out.');
+      return;
+    }
+    const where = typeof data === 'string' ? { data } : { url: String(fileUri) };
+    const providerState = stateOf({ thoughtSignature: part.thoughtSignature });
+    const about = { mediaType, ...where, ...(providerState === undefined ? {} : { providerState }) };
+    const name = typeof displayName === 'string' ? { name: displayName } : {};
+    const file: FilePart | ImagePart = mediaType.startsWith('image/') ? { type: 'image', ...about } : { type: 'file', ...about, ...name };
+    this.#blocks.file(file);
+  }
+
+  /** Code that Google ran on the way to the answer, and what it printed: shown as reasoning, sent back as it was. */
+  #code(part: WirePart, text: unknown): void {
+    this.#blocks.endBlock();
+    this.#blocks.reasoning(typeof text === 'string' ? text : '', stateOf({ part: part as JsonObject }));
+    this.#blocks.endBlock();
+  }
+
+  /** The message begins with its first content: until then a failed request can be repeated unseen. */
+  #begin(): void {
+    this.#blocks.start(this.#about());
+  }
+
+  #about(): { model?: string; responseId?: string } {
+    return {
+      ...(this.#model === undefined ? {} : { model: this.#model }),
+      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
+    };
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warnedOf.has(message)) return;
+    this.#warnedOf.add(message);
+    this.#blocks.warn({ code: 'other', message });
+  }
+}

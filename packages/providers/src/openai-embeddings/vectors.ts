@@ -1,0 +1,37 @@
+import { type EmbeddingResponse, isRecord } from '@antiphon/engine';
+import { malformedAnswer } from '../http/call.js';
+import type { ErrorContext } from '../http/errors.js';
+
+/**
+ * The vectors of an answer `{ data: [{ index, embedding }] }`, each a list of numbers or base64 of little-endian 32-bit floats. Whether
+ * there are as many as texts, and all of one width, the engine checks.
+ */
+export function readVectors(answer: unknown, about: ErrorContext): EmbeddingResponse['embeddings'] {
+  const data = isRecord(answer) ? answer.data : undefined;
+  if (!Array.isArray(data)) throw malformedAnswer(about, 'answered without a list of embeddings');
+  return (data as unknown[]).map((item, place) => {
+    const { index = place, embedding } = isRecord(item) ? item : {};
+    if (typeof index !== 'number') throw malformedAnswer(about, `gave embedding ${place} an index that is no number`);
+    const vector = typeof embedding === 'string' ? decodeFloats(embedding) : embedding;
+    if (!isVector(vector)) throw malformedAnswer(about, `sent embedding ${index} as neither a list of numbers nor base64 of them`);
+    return { index, vector };
+  });
+}
+
+/** Numbers from base64 of little-endian 32-bit floats; undefined when it is none. */
+function decodeFloats(base64: string): number[] | undefined {
+  let binary: string;
+  try {
+    binary = atob(base64);
+  } catch {
+    return undefined;
+  }
+  if (binary.length % 4 !== 0) return undefined;
+  const bytes = Uint8Array.from(binary, character => character.charCodeAt(0));
+  const view = new DataView(bytes.buffer);
+  return Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true));
+}
+
+function isVector(value: unknown): value is number[] {
+  return Array.isArray(value) && value.length > 0 && value.every(Number.isFinite);
+}

@@ -1,0 +1,69 @@
+import type { Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import type { Profile } from '../openai-chat/profiles.js';
+import { toolIdMapper } from '../openai-chat/tool-ids.js';
+import type { WireObject } from '../openai-chat/wire.js';
+import { outputContent, userContent } from './input-content.js';
+import { ownState } from './item-state.js';
+import { answerItems } from './replay.js';
+
+/**
+ * The conversation as input items, in its order. `previous` is the id of a response that the server remembers: what it already has, up to
+ * and with that answer, is not sent again.
+ */
+export function inputItems(messages: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
+  const mapId = toolIdMapper(messages, profile.toolCallIds);
+  const custom = customCallIds(messages, profile.name);
+  const items: WireObject[] = [];
+  for (const message of messages.slice(rememberedUpTo(messages, profile.name, previous))) {
+    switch (message.role) {
+      case 'system':
+        items.push({ role: profile.systemRole, content: message.content });
+        break;
+      case 'user':
+        items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
+        break;
+      case 'assistant':
+        items.push(...answerItems(message, { provider: profile.name, mapId, warnings }));
+        break;
+      case 'tool':
+        items.push(outputItem(message, custom.has(message.callId), mapId, profile, warnings));
+        break;
+    }
+  }
+  return items;
+}
+
+function outputItem(
+  message: ToolMessage,
+  isCustom: boolean,
+  mapId: (id: string) => string,
+  profile: Profile,
+  warnings: Warning[],
+): WireObject {
+  return {
+    type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: mapId(message.callId),
+    output: outputContent(message.content, profile, warnings),
+  };
+}
+
+/** A result has to be of the kind of its call. */
+function customCallIds(messages: readonly Message[], provider: string): Set<string> {
+  const parts = messages.flatMap(message => (message.role === 'assistant' && typeof message.content !== 'string' ? message.content : []));
+  const custom = parts.filter(
+    (part): part is ToolCallPart => part.type === 'tool_call' && ownState(part, provider)?.item.type === 'custom_tool_call',
+  );
+  return new Set(custom.map(part => part.id));
+}
+
+/** How many messages the server has, when it remembers the response `previous`. None when that answer is not among them. */
+function rememberedUpTo(messages: readonly Message[], provider: string, previous: unknown): number {
+  if (typeof previous !== 'string') return 0;
+  const last = messages.findLastIndex(
+    message =>
+      message.role === 'assistant' &&
+      typeof message.content !== 'string' &&
+      message.content.some(part => 'providerState' in part && ownState(part, provider)?.response === previous),
+  );
+  return last + 1;
+}

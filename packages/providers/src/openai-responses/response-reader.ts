@@ -1,0 +1,242 @@
+import { type AdapterEvent, type BlockWriter, isRecord } from '@antiphon/engine';
+import { findServerError, type ServerError } from '../http/classify.js';
+import { UsageReport } from '../openai-chat/usage.js';
+import { finishOf } from './finish.js';
+import { ItemWriter, isCall, type OpenItem } from './item-writer.js';
+
+type Wire = Record<string, unknown>;
+
+/**
+ * Reads the events of one response. Items are told apart by their place in the output: some proxies give them a new id with each event. An
+ * answer that came as one JSON value is read as its last event would be.
+ */
+export class ResponseReader {
+  readonly #items: ItemWriter;
+  readonly #byIndex = new Map<number, OpenItem>();
+  readonly #ended = new Set<OpenItem>();
+  readonly #usage = new UsageReport();
+  /** The text or reasoning that is being written. Events of other items wait, because blocks do not interleave. */
+  #current: { readonly index: number; readonly open: OpenItem } | undefined;
+  #held: (readonly [type: string, index: number, event: Wire])[] = [];
+  #lastIndex = 0;
+  #warnedOfSound = false;
+  /** The message is complete. */
+  done = false;
+  error: ServerError | undefined;
+
+  constructor(provider: string, toolNames: ReadonlySet<string>) {
+    this.#items = new ItemWriter(provider, toolNames);
+  }
+
+  get blocks(): BlockWriter {
+    return this.#items.blocks;
+  }
+
+  take(): AdapterEvent[] {
+    return this.#items.take();
+  }
+
+  /** Takes one event; `name` is its name in the stream, for servers that put its type only there. */
+  accept(event: unknown, name = ''): void {
+    if (!isRecord(event)) return;
+    const type = typeof event.type === 'string' ? event.type : name !== '' ? name : event.object === 'response' ? 'response' : '';
+    switch (type) {
+      case 'response.output_text.delta':
+        return this.#inOrder(type, event);
+      case 'response.created':
+      case 'response.in_progress':
+      case 'response.queued':
+        return this.#readAbout(event.response);
+      case 'response':
+        return this.#end(event);
+      case 'response.completed':
+      case 'response.incomplete':
+      case 'response.failed':
+      case 'response.cancelled':
+        return this.#end({ status: type.slice('response.'.length), ...(isRecord(event.response) ? event.response : {}) });
+      case 'error':
+        this.error = findServerError(event) ?? { message: JSON.stringify(event), codes: [] };
+        return;
+      case '':
+        this.error = findServerError(event);
+        return;
+      case 'response.audio.delta':
+        if (!this.#warnedOfSound)
+          this.blocks.warn({ code: 'other', message: 'The answer has sound in it, which this adapter does not read.' });
+        this.#warnedOfSound = true;
+        return;
+      default:
+        if (type.startsWith('response.')) this.#inOrder(type, event);
+        else if (event.error) this.error = findServerError(event);
+    }
+  }
+
+  /** The server has announced the end, but its account cannot be read. */
+  complete(): void {
+    this.#end({});
+  }
+
+  /** Nothing more will come: what waited for its turn is told. */
+  flush(): void {
+    while (this.#current || this.#held.length > 0) {
+      if (this.#current) this.#close(this.#current.open);
+      else this.#release();
+    }
+  }
+
+  #inOrder(type: string, event: Wire): void {
+    const index = typeof event.output_index === 'number' ? event.output_index : this.#lastIndex;
+    this.#lastIndex = index;
+    if (this.#current && this.#current.index !== index) this.#held.push([type, index, event]);
+    else this.#item(type, index, event);
+  }
+
+  #item(type: string, index: number, event: Wire): void {
+    switch (type) {
+      case 'response.output_item.added':
+        if (isRecord(event.item)) this.#begin(index, String(event.item.type), event.item);
+        return;
+      case 'response.output_item.done':
+        if (isRecord(event.item)) this.#finish(index, event.item);
+        return;
+      case 'response.output_text.delta':
+      case 'response.refusal.delta':
+        return this.#text(index, event, event.delta);
+      case 'response.output_text.done':
+        return this.#text(index, event, event.text, true);
+      case 'response.refusal.done':
+        return this.#text(index, event, event.refusal, true);
+      case 'response.output_text.annotation.added':
+        this.#openAt(index, 'message')?.annotations.push(event.annotation);
+        return;
+      case 'response.reasoning_summary_text.delta':
+        return this.#reasoning(index, 'summary', event.summary_index, event.delta);
+      case 'response.reasoning_text.delta':
+        return this.#reasoning(index, 'content', event.content_index, event.delta);
+      case 'response.function_call_arguments.delta':
+        return this.#args(index, 'function_call', event.delta);
+      case 'response.function_call_arguments.done':
+        return this.#args(index, 'function_call', event.arguments, true);
+      case 'response.custom_tool_call_input.delta':
+        return this.#args(index, 'custom_tool_call', event.delta);
+      case 'response.custom_tool_call_input.done':
+        return this.#args(index, 'custom_tool_call', event.input, true);
+      // The others tell how far a tool or a part has come; the item itself says it all when it is done.
+    }
+  }
+
+  #text(index: number, event: Wire, text: unknown, whole = false): void {
+    const open = this.#openAt(index, 'message');
+    if (!open || typeof text !== 'string') return;
+    const part = indexOf(event.content_index);
+    if (String(event.type).startsWith('response.refusal')) this.#items.refused = true;
+    if (whole) this.#items.fill(open, part, text, rest => this.#items.text(open, part, rest));
+    else this.#items.text(open, part, text);
+  }
+
+  #reasoning(index: number, sort: 'summary' | 'content', part: unknown, delta: unknown): void {
+    const open = this.#openAt(index, 'reasoning');
+    if (open && typeof delta === 'string') this.#items.reasoning(open, sort, indexOf(part), delta);
+  }
+
+  #args(index: number, kind: string, args: unknown, whole = false): void {
+    const open = this.#openAt(index, kind);
+    if (!open || typeof args !== 'string') return;
+    if (whole) this.#items.fill(open, 0, args, rest => this.#items.args(open, rest));
+    else this.#items.args(open, args);
+  }
+
+  /** The item at this place; begun here when its own beginning was lost. Undefined when it is over, or of another kind. */
+  #openAt(index: number, kind: string): OpenItem | undefined {
+    const open = this.#byIndex.get(index) ?? this.#begin(index, kind, {});
+    return open.kind === kind && !this.#ended.has(open) ? open : undefined;
+  }
+
+  #begin(index: number, kind: string, item: Wire): OpenItem {
+    const before = this.#byIndex.get(index);
+    if (before) this.#close(before);
+    const open = this.#items.open(kind, item);
+    this.#byIndex.set(index, open);
+    if (kind === 'message' || kind === 'reasoning') this.#current = { index, open };
+    return open;
+  }
+
+  #finish(index: number, item: Wire): void {
+    const before = this.#byIndex.get(index);
+    if (before && this.#ended.has(before)) return;
+    const kind = String(item.type);
+    const open = before?.kind === kind ? before : this.#begin(index, kind, isCall(kind) ? item : {});
+    this.#ended.add(open);
+    this.#items.end(open, item);
+    this.#next(open);
+  }
+
+  /** An item that never came to its end. What is there of it stays. */
+  #close(open: OpenItem): void {
+    if (this.#ended.has(open)) return;
+    this.#ended.add(open);
+    if (isCall(open.kind)) this.blocks.endToolCall(open.key);
+    else this.blocks.endBlock();
+    this.#items.cite(open.annotations);
+    this.#next(open);
+  }
+
+  #next(ended: OpenItem): void {
+    if (this.#current?.open !== ended) return;
+    this.#current = undefined;
+    this.#release();
+  }
+
+  #release(): void {
+    const held = this.#held;
+    this.#held = [];
+    for (const [type, index, event] of held) {
+      if (this.#current && this.#current.index !== index) this.#held.push([type, index, event]);
+      else this.#item(type, index, event);
+    }
+  }
+
+  #end(response: Wire): void {
+    this.#readAbout(response);
+    const { status } = response;
+    if (status === 'failed' || status === 'cancelled') {
+      this.flush();
+      this.error = findServerError({ error: response.error }) ?? {
+        message: `The response ${status === 'failed' ? 'failed' : 'was cancelled'}.`,
+        codes: [],
+      };
+      return;
+    }
+    this.#catchUp(Array.isArray(response.output) ? response.output : []);
+    this.flush();
+    this.#items.finish();
+    this.#usage.add(response.usage);
+    const { refused: refusal, about } = this.#items;
+    this.blocks.end({ ...finishOf(response, { calls: this.blocks.hasCalls, refusal }), usage: this.#usage.read(false), ...about });
+    this.done = true;
+  }
+
+  /** Items that were not told one by one, from the response as a whole. Ids cannot tell which; the order does. */
+  #catchUp(output: readonly unknown[]): void {
+    const current = this.#current && output[this.#current.index];
+    if (this.#current && isRecord(current) && current.type === this.#current.open.kind) this.#finish(this.#current.index, current);
+    // A server that gives all items one place has told them all by now.
+    if (this.#ended.size >= output.length) return;
+    for (const [index, item] of output.entries()) if (isRecord(item)) this.#finish(index, item);
+  }
+
+  #readAbout(response: unknown): void {
+    if (!isRecord(response)) return;
+    const { id, model, store } = response;
+    this.#items.about = {
+      ...this.#items.about,
+      ...(typeof model === 'string' && model !== '' ? { model } : {}),
+      ...(typeof id === 'string' && id !== '' ? { responseId: id } : {}),
+    };
+    if (typeof store === 'boolean') this.#items.stored = store;
+  }
+}
+
+function indexOf(value: unknown): number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value < 10_000 ? value : 0;
+}

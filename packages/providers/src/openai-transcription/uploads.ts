@@ -1,0 +1,91 @@
+// Live sound for servers without a socket: each segment is uploaded when it is complete, and its text is streamed.
+import {
+  type AdapterContext,
+  AdapterError,
+  audioPart,
+  type CapabilityUsage,
+  isRecord,
+  type StreamTranscriptionRequest,
+  type TranscriptionAdapterEvent,
+} from '@antiphon/engine';
+import { malformedAnswer } from '../http/call.js';
+import { findServerError } from '../http/classify.js';
+import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import type { Service } from '../http/service.js';
+import { SseParser } from '../http/sse.js';
+import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
+import { readUsage } from '../openai-speech/usage.js';
+import { formOf, PATH, refuseSpans } from './form.js';
+import { tokensOf } from './spans.js';
+import { addUsage } from './total.js';
+import { wavOf } from './wav.js';
+
+export async function* streamUploads(
+  service: Service,
+  request: StreamTranscriptionRequest,
+  audio: AsyncIterable<Uint8Array | 'commit'>,
+  context: AdapterContext,
+): AsyncGenerator<TranscriptionAdapterEvent> {
+  const { signal } = context;
+  signal.throwIfAborted();
+  refuseSpans(service, request, true);
+  const total = { bytes: 0, usage: {} as CapabilityUsage, begun: false };
+  let pieces: Uint8Array[] = [];
+  async function* upload(): AsyncGenerator<TranscriptionAdapterEvent> {
+    if (pieces.length === 0) return;
+    const sound = audioPart(wavOf(pieces, request.sampleRate), 'audio/wav');
+    pieces = [];
+    const outgoing = await service.outgoing(PATH, formOf(service, request, sound, true), context);
+    yield* streamAnswer(outgoing, context, answer => readSegment(answer, request, outgoing.about, total));
+  }
+  for await (const piece of audio) {
+    signal.throwIfAborted();
+    if (piece === 'commit') yield* upload();
+    else {
+      pieces.push(piece);
+      total.bytes += piece.length;
+    }
+  }
+  yield* upload();
+  if (!total.begun) yield { type: 'transcription_start' };
+  yield { type: 'transcription_end', usage: total.usage, durationMs: Math.round(total.bytes / 2 / (request.sampleRate / 1000)) };
+}
+
+/** `transcript.text.delta` events, and `transcript.text.done` with the whole; or a JSON answer of a server that does not stream. */
+async function* readSegment(
+  answer: StreamedAnswer,
+  request: StreamTranscriptionRequest,
+  about: ErrorContext,
+  total: { usage: CapabilityUsage; begun: boolean },
+): AsyncGenerator<TranscriptionAdapterEvent> {
+  const events: string[] = [];
+  const sse = new SseParser({ onEvent: data => events.push(data), onStray: line => events.push(line) });
+  let partial = '';
+  for (let over = false; !over; ) {
+    const bytes = await answer.read(() => total.begun);
+    if (bytes) sse.feed(bytes);
+    else sse.end();
+    over = bytes === undefined;
+    for (const data of events.splice(0)) {
+      if (data.trim() === '[DONE]') continue;
+      const value = parseJson(data);
+      if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(data).slice(0, 80)}`);
+      const error = findServerError(value);
+      if (error) throw errorInAnswer(error, answer.headers, about, total.begun);
+      const isDone = value.type === 'transcript.text.done' || (value.type === undefined && typeof value.text === 'string');
+      if (!isDone && value.type !== 'transcript.text.delta') continue;
+      if (!total.begun) yield { type: 'transcription_start' };
+      total.begun = true;
+      if (isDone) {
+        const spans = request.logprobs === true ? tokensOf(value.logprobs) : undefined;
+        total.usage = addUsage(total.usage, readUsage(value.usage));
+        yield { type: 'committed_transcript', text: String(value.text ?? partial), ...(spans === undefined ? {} : { spans }) };
+        return;
+      }
+      partial += typeof value.delta === 'string' ? value.delta : '';
+      yield { type: 'partial_transcript', text: partial };
+    }
+  }
+  const { provider } = about;
+  throw new AdapterError('truncated', `${provider}: the transcript stopped before its end.`, { provider, retryable: !total.begun });
+}

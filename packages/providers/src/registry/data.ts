@@ -1,0 +1,201 @@
+import type { RegistryData } from './types.js';
+
+/**
+ * The facts that the package comes with: models of a few vendors, as their documentation told at `date`. Written by
+ * `node scripts/update-registry.mjs SOURCE.json`; what is not sure is left out.
+ */
+export const REGISTRY_DATA: RegistryData = {
+  date: '2025-11',
+  models: {
+    openai: {
+      'gpt-5.1': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 400000,
+        output: 128000,
+        price: { input: 1.25, output: 10, cachedInput: 0.125 },
+        snapshots: ['gpt-5.1-2025-11-13'],
+      },
+      'gpt-5': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 400000,
+        output: 128000,
+        price: { input: 1.25, output: 10, cachedInput: 0.125 },
+        snapshots: ['gpt-5-2025-08-07'],
+      },
+      'gpt-5-mini': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 400000,
+        output: 128000,
+        price: { input: 0.25, output: 2, cachedInput: 0.025 },
+        snapshots: ['gpt-5-mini-2025-08-07'],
+      },
+      'gpt-5-nano': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 400000,
+        output: 128000,
+        price: { input: 0.05, output: 0.4, cachedInput: 0.005 },
+        snapshots: ['gpt-5-nano-2025-08-07'],
+      },
+      'gpt-4.1': {
+        can: ['tools', 'vision', 'structured'],
+        context: 1047576,
+        output: 32768,
+        price: { input: 2, output: 8, cachedInput: 0.5 },
+        snapshots: ['gpt-4.1-2025-04-14'],
+      },
+      'gpt-4.1-mini': {
+        can: ['tools', 'vision', 'structured'],
+        context: 1047576,
+        output: 32768,
+        price: { input: 0.4, output: 1.6, cachedInput: 0.1 },
+        snapshots: ['gpt-4.1-mini-2025-04-14'],
+      },
+      'gpt-4.1-nano': {
+        can: ['tools', 'vision', 'structured'],
+        context: 1047576,
+        output: 32768,
+        price: { input: 0.1, output: 0.4, cachedInput: 0.025 },
+        snapshots: ['gpt-4.1-nano-2025-04-14'],
+      },
+      'gpt-4o': {
+        can: ['tools', 'vision', 'structured'],
+        context: 128000,
+        output: 16384,
+        price: { input: 2.5, output: 10, cachedInput: 1.25 },
+        snapshots: ['gpt-4o-2024-08-06', 'gpt-4o-2024-11-20'],
+      },
+      'gpt-4o-mini': {
+        can: ['tools', 'vision', 'structured'],
+        context: 128000,
+        output: 16384,
+        price: { input: 0.15, output: 0.6, cachedInput: 0.075 },
+        snapshots: ['gpt-4o-mini-2024-07-18'],
+      },
+      o3: {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 200000,
+        output: 100000,
+        price: { input: 2, output: 8, cachedInput: 0.5 },
+        snapshots: ['o3-2025-04-16'],
+      },
+      'o4-mini': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 200000,
+        output: 100000,
+        price: { input: 1.1, output: 4.4, cachedInput: 0.275 },
+        snapshots: ['o4-mini-2025-04-16'],
+      },
+    },
+    anthropic: {
+      'claude-opus-4-5': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 200000,
+        output: 64000,
+        price: { input: 5, output: 25, cachedInput: 0.5, cacheWrite: 6.25 },
+        snapshots: ['claude-opus-4-5-20251101'],
+      },
+      'claude-sonnet-4-5': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 200000,
+        output: 64000,
+        price: { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75 },
+        snapshots: ['claude-sonnet-4-5-20250929'],
+      },
+      'claude-haiku-4-5': {
+        can: ['tools', 'vision', 'reasoning'],
+        context: 200000,
+        output: 64000,
+        price: { input: 1, output: 5, cachedInput: 0.1, cacheWrite: 1.25 },
+        snapshots: ['claude-haiku-4-5-20251001'],
+      },
+      'claude-opus-4-1': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 200000,
+        output: 32000,
+        price: { input: 15, output: 75, cachedInput: 1.5, cacheWrite: 18.75 },
+        snapshots: ['claude-opus-4-1-20250805'],
+      },
+      'claude-sonnet-4-0': {
+        can: ['tools', 'vision', 'reasoning'],
+        context: 200000,
+        output: 64000,
+        price: { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75 },
+        snapshots: ['claude-sonnet-4-20250514'],
+      },
+      'claude-3-7-sonnet-latest': {
+        can: ['tools', 'vision', 'reasoning'],
+        context: 200000,
+        output: 64000,
+        price: { input: 3, output: 15, cachedInput: 0.3, cacheWrite: 3.75 },
+        snapshots: ['claude-3-7-sonnet-20250219'],
+        deprecated: { note: 'deprecated since October 2025', replacement: 'anthropic/claude-sonnet-4-5' },
+      },
+      'claude-3-5-haiku-latest': {
+        can: ['tools', 'vision'],
+        context: 200000,
+        output: 8192,
+        price: { input: 0.8, output: 4, cachedInput: 0.08, cacheWrite: 1 },
+        snapshots: ['claude-3-5-haiku-20241022'],
+      },
+    },
+    google: {
+      'gemini-3-pro-preview': { can: ['tools', 'vision', 'audio', 'structured', 'reasoning'], context: 1048576, output: 65536 },
+      'gemini-2.5-pro': { can: ['tools', 'vision', 'audio', 'structured', 'reasoning'], context: 1048576, output: 65536 },
+      'gemini-2.5-flash': { can: ['tools', 'vision', 'audio', 'structured', 'reasoning'], context: 1048576, output: 65536 },
+      'gemini-2.5-flash-lite': { can: ['tools', 'vision', 'audio', 'structured', 'reasoning'], context: 1048576, output: 65536 },
+      'gemini-2.0-flash': {
+        can: ['tools', 'vision', 'audio', 'structured'],
+        context: 1048576,
+        output: 8192,
+        snapshots: ['gemini-2.0-flash-001'],
+        deprecated: { note: 'superseded by Gemini 2.5', replacement: 'google/gemini-2.5-flash' },
+      },
+    },
+    xai: {
+      'grok-4': {
+        can: ['tools', 'vision', 'structured', 'reasoning'],
+        context: 256000,
+        price: { input: 3, output: 15, cachedInput: 0.75 },
+        snapshots: ['grok-4-0709'],
+      },
+      'grok-3': { can: ['tools', 'structured'], context: 131072, price: { input: 3, output: 15, cachedInput: 0.75 } },
+      'grok-4-fast-reasoning': { can: ['tools', 'vision', 'structured', 'reasoning'], context: 2000000 },
+    },
+    deepseek: {
+      'deepseek-chat': { can: ['tools'], context: 128000, output: 8192, price: { input: 0.28, output: 0.42, cachedInput: 0.028 } },
+      'deepseek-reasoner': {
+        can: ['tools', 'reasoning'],
+        context: 128000,
+        output: 65536,
+        price: { input: 0.28, output: 0.42, cachedInput: 0.028 },
+      },
+    },
+    mistral: {
+      'mistral-large-latest': { can: ['tools', 'structured'] },
+      'mistral-medium-latest': { can: ['tools', 'vision', 'structured'], context: 128000 },
+      'mistral-small-latest': { can: ['tools', 'vision', 'structured'], context: 128000 },
+      'codestral-latest': { can: ['tools', 'structured'], context: 256000 },
+    },
+    groq: {
+      'llama-3.3-70b-versatile': { can: ['tools'], context: 131072, output: 32768, price: { input: 0.59, output: 0.79 } },
+      'llama-3.1-8b-instant': { can: ['tools'], context: 131072, output: 131072, price: { input: 0.05, output: 0.08 } },
+      'openai/gpt-oss-120b': { can: ['tools', 'structured', 'reasoning'], context: 131072, output: 65536 },
+      'openai/gpt-oss-20b': { can: ['tools', 'structured', 'reasoning'], context: 131072, output: 65536 },
+    },
+    moonshot: {
+      'kimi-k2-0905-preview': { can: ['tools'], context: 262144 },
+      'kimi-k2-thinking': { can: ['tools', 'reasoning'], context: 262144 },
+    },
+    cerebras: { 'gpt-oss-120b': { can: ['tools', 'structured', 'reasoning'], context: 131072 } },
+    zai: { 'glm-4.6': { can: ['tools', 'reasoning'], context: 200000, output: 128000 } },
+    alibaba: { 'qwen3-max': { can: ['tools'], context: 262144 } },
+    perplexity: { sonar: { can: ['structured'], context: 128000 }, 'sonar-pro': { can: ['structured'], context: 200000 } },
+  },
+  aliases: {
+    opus: 'anthropic/claude-opus-4-5',
+    sonnet: 'anthropic/claude-sonnet-4-5',
+    haiku: 'anthropic/claude-haiku-4-5',
+    'gemini-pro': 'google/gemini-2.5-pro',
+    'gemini-flash': 'google/gemini-2.5-flash',
+  },
+};
