@@ -1,4 +1,5 @@
 import {
+  type AdapterEvent,
   allOf,
   anyOf,
   type CallOptions,
@@ -111,6 +112,29 @@ describe('when a run stops', () => {
     const { engine, clock, chat } = setUp([calls('works'), 'Done.'], { tools });
     expect((await settled(clock, engine.chat('Hi', { toolChoice }))).status).toBe('completed');
     expect(chat.requests.map(request => request.toolChoice)).toEqual([toolChoice, 'auto']);
+  });
+});
+
+describe('an answer that pauses', () => {
+  const said = (text: string, paused: boolean): AdapterEvent[] => [
+    { type: 'message_start' },
+    { type: 'text_delta', index: 0, delta: text },
+    { type: 'text_end', index: 0, text },
+    { type: 'message_end', finishReason: paused ? 'other' : 'stop', ...(paused ? { paused } : {}), usage: {} },
+  ];
+
+  test('goes on by itself in a loop, with the thread as it is', async () => {
+    const { engine, clock, chat } = setUp([said('Searching …', true), said('Found.', false)]);
+    const outcome = await settled(clock, engine.chat('Hi'));
+    expect(outcome).toMatchObject({ status: 'completed', text: 'Found.', steps: [{ paused: true }, {}] });
+    expect(chat.requests[1]?.messages).toEqual(outcome.messages.slice(0, 2));
+  });
+
+  test('one that never ends is bounded, and a single call does not go on', async () => {
+    const { engine, clock } = setUp(Array.from({ length: 5 }, () => said('…', true)));
+    expect(await settled(clock, engine.chat('Hi', { maxTurns: 3 }))).toMatchObject({ reason: 'max_turns', steps: [{}, {}, {}] });
+    expect(await settled(clock, engine.step('Hi'))).toMatchObject({ status: 'completed' });
+    expect(await settled(clock, engine.generate('Hi'))).toMatchObject({ status: 'completed' });
   });
 });
 

@@ -170,8 +170,8 @@ describe('runs over HTTP', () => {
 
   test('a turn that was paused goes on when the thread is sent again, also after a trip through JSON', async () => {
     const engine = createEngine({ chat: chat('paused') });
-    const first = await engine.chat('Search.');
-    expect(first).toMatchObject({ status: 'completed', finishReason: 'other', rawFinishReason: 'pause_turn' });
+    const first = await engine.step('Search.');
+    expect(first).toMatchObject({ status: 'completed', finishReason: 'other', rawFinishReason: 'pause_turn', steps: [{ paused: true }] });
     const second = await engine.chat(JSON.parse(JSON.stringify(first.messages)) as Message[]);
     expect([second.status, second.text]).toEqual(['completed', 'Found it.']);
     expect(blocksIn('paused', 1, 1).map(({ type }) => type)).toEqual(['thinking', 'server_tool_use']);

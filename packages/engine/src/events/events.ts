@@ -73,6 +73,8 @@ export interface MessageEnd {
   readonly finishReason: FinishReason;
   /** The provider's own word. */
   readonly rawFinishReason?: string;
+  /** The provider paused in the middle of its work: the answer goes on when the thread is sent again as it is. */
+  readonly paused?: boolean;
   readonly usage: Usage;
   readonly model?: string;
   readonly responseId?: string;

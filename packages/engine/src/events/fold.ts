@@ -269,6 +269,7 @@ class OpenStep {
       toolResults: this.calls().flatMap(call => this.results.get(call.id) ?? []),
       finishReason: this.end?.finishReason ?? ('other' satisfies FinishReason),
       ...(this.end?.rawFinishReason === undefined ? {} : { rawFinishReason: this.end.rawFinishReason }),
+      ...(this.end?.paused === undefined ? {} : { paused: this.end.paused }),
       usage: this.end?.usage ?? {},
       ...(this.end?.cost === undefined ? {} : { cost: this.end.cost }),
       ...(model === undefined ? {} : { model }),

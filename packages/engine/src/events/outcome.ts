@@ -13,6 +13,8 @@ export interface Step {
   readonly toolResults: readonly ToolMessage[];
   readonly finishReason: FinishReason;
   readonly rawFinishReason?: string;
+  /** The provider paused; the next step goes on with the same answer. */
+  readonly paused?: boolean;
   readonly usage: Usage;
   readonly cost?: Cost;
   readonly model?: string;

@@ -85,16 +85,18 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     // A run that was stopped waits for nothing: what its tools asked for is answered too.
     if (stopped) yield* told(fold, fold.openCalls.map(cutOff));
     const waiting = report && interruption(report);
-    const judged = waiting || (stopped && report) ? undefined : await output?.judge(step);
+    // An answer that only paused is no answer yet: the thread goes out again as it is.
+    const paused = step.paused === true && plan.kind === 'loop' && !report;
+    const judged = waiting || paused || (stopped && report) ? undefined : await output?.judge(step);
     yield* told(fold, stepEnd(turn, judged));
     if (stopped && report) signal.throwIfAborted();
 
     if (waiting) return waiting;
     if (judged?.type === 'repair') continue;
     if (judged) return verdictOfAnswer(judged);
-    if (!report || plan.kind === 'step') return { status: 'completed' };
+    if (plan.kind === 'step' || (!report && !paused)) return { status: 'completed' };
     // Only a model that asked for tools is called again; any other way to end would make it answer itself.
-    if (!mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
+    if (!paused && !mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
     if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
     if (budget?.isSpent(step, { usage: fold.usage, cost: fold.costTotal, elapsedMs: clock.now() - began }))
       return { status: 'interrupted', reason: 'budget', pending: {} };

@@ -90,6 +90,7 @@ export class MessageReader {
     }
     this.#blocks.end({
       finishReason: reason,
+      ...(this.#rawFinish === 'pause_turn' ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
       ...this.#about(),

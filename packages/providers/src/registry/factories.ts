@@ -1,9 +1,12 @@
 import { type ChatAdapter, ConfigurationError } from '@antiphon/engine';
+import { anthropic } from '../anthropic/adapter.js';
+import { gemini } from '../gemini/adapter.js';
 import type { Fetch } from '../http/exchange.js';
 import type { ApiKey } from '../http/keys.js';
 import { llamaCpp } from '../llama-cpp/adapter.js';
 import { openaiChat } from '../openai-chat/adapter.js';
 import { PROFILES, type Profile } from '../openai-chat/profiles.js';
+import { openaiResponses } from '../openai-responses/adapter.js';
 
 /** What a registry hands to a factory. */
 export interface FactoryOptions {
@@ -19,7 +22,10 @@ export type ChatFactory = (options: FactoryOptions) => ChatAdapter;
 
 /** Providers with a protocol of their own. A row is all that one more needs. */
 const OWN: { readonly [provider: string]: ChatFactory } = {
+  anthropic,
+  google: gemini,
   gguf: ({ model }) => llamaCpp({ modelPath: model }),
+  'openai-responses': openaiResponses,
 };
 
 /** Models that run at home have names that no list can know, and need no warning. */

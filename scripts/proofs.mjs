@@ -1,0 +1,37 @@
+// Prints provider × capability × how it is proved. Read off the tests themselves: which files call the factory, and what they hold it against.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const folder = fileURLToPath(new URL('../packages/providers/test/', import.meta.url));
+const factories = await import(new URL('../packages/providers/dist/index.js', import.meta.url).href);
+
+const CAPABILITIES = [
+  [/Embeddings$/, 'embeddings'],
+  [/Images$/, 'images'],
+  [/Moderation$/, 'moderation'],
+  [/Classification$/, 'classification'],
+  [/Rerank$/, 'reranking'],
+  [/Speech$/, 'speech'],
+  [/Transcription$/, 'transcription'],
+];
+const PROOFS = [
+  ['recorded answers', /facts\.json|recordedFacts|shared\/streams|support\/recorded|readFacts/],
+  ['in-process server', /createServer|serve\(|strictServer|support\/server|WebSocketServer|strict-server|-wire\.js|fetch:/],
+  ['conformance kit', /[cC]onformance\(/],
+  ['real engine', /\.gguf|writeGguf|tinyGguf/],
+];
+
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  .filter(name => name.endsWith('.test.ts'))
+  .map(name => ({ name, text: readFileSync(`${folder}${name}`, 'utf8') }));
+
+const rows = [];
+for (const [name, value] of Object.entries(factories).sort()) {
+  if (typeof value !== 'function' || /^create|^prices|^model$/.test(name)) continue;
+  const capability = CAPABILITIES.find(([ending]) => ending.test(name))?.[1] ?? 'chat';
+  const using = files.filter(({ text }) => new RegExp(`\\b${name}\\b`).test(text));
+  rows.push([name, capability, ...PROOFS.map(([, sign]) => (using.some(({ text }) => sign.test(text)) ? '●' : '·')), String(using.length)]);
+}
+const table = [['factory', 'capability', ...PROOFS.map(([title]) => title), 'test files'], ...rows];
+const widths = table[0].map((_, i) => Math.max(...table.map(row => row[i].length)));
+for (const row of table) console.log(row.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd());
