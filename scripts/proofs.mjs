@@ -34,4 +34,10 @@ for (const [name, value] of Object.entries(factories).sort()) {
 }
 const table = [['factory', 'capability', ...PROOFS.map(([title]) => title), 'test files'], ...rows];
 const widths = table[0].map((_, i) => Math.max(...table.map(row => row[i].length)));
-for (const row of table) console.log(row.map((cell, i) => cell.padEnd(widths[i])).join('  ').trimEnd());
+for (const row of table)
+  console.log(
+    row
+      .map((cell, i) => cell.padEnd(widths[i]))
+      .join('  ')
+      .trimEnd(),
+  );

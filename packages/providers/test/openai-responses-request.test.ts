@@ -33,7 +33,7 @@ describe('where', () => {
     ],
     ['http://127.0.0.1:1234', 'http://127.0.0.1:1234/v1/responses', 'lmstudio'],
     ['https://openrouter.ai/api/v1', 'https://openrouter.ai/api/v1/responses', 'openrouter'],
-    ['https://api.githubcopilot.com/responses', 'https://api.githubcopilot.com/responses', 'openai-compatible'],
+    ['https://api.githubcopilot.com/responses', 'https://api.githubcopilot.com/responses', 'github-copilot'],
   ])('%s', async (baseURL, url, provider) => {
     const adapter = openaiResponses({ model: 'm', ...(baseURL === undefined ? {} : { baseURL }) });
     expect([(await prepare({}, adapter)).url, adapter.provider, adapter.structuredOutput]).toEqual([url, provider, true]);

@@ -34,7 +34,7 @@ export function resultParts(block: Record<string, unknown>, messagesURL: URL): (
 }
 
 /** The address from which a file that the model made can be fetched. */
-export function fileURL(id: string, messagesURL: URL): string {
+function fileURL(id: string, messagesURL: URL): string {
   const url = new URL(messagesURL);
   url.pathname = url.pathname.replace(/messages$/, `files/${encodeURIComponent(id)}/content`);
   url.search = '';

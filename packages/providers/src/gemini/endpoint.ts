@@ -26,7 +26,7 @@ export interface GeminiOptions {
 }
 
 /** A verb of the API. */
-export type Method = 'streamGenerateContent' | 'generateContent' | 'batchEmbedContents';
+type Method = 'streamGenerateContent' | 'generateContent' | 'batchEmbedContents';
 
 /** One configured API. */
 export interface Endpoint {

@@ -5,7 +5,7 @@ import { type ErrorContext, errorFromResponse, errorInAnswer, htmlTitle, isHtml,
 import { Exchange, type Outgoing } from './exchange.js';
 
 /** An answer with a status of 2xx, read to its end. */
-export interface WholeAnswer {
+interface WholeAnswer {
   readonly headers: Headers;
   readonly bytes: Uint8Array;
 }
@@ -17,7 +17,7 @@ const MAX_BYTES = 256 * 1024 * 1024;
  * Sends the request and reads the whole answer. Throws the signal's reason when it is aborted, and an `AdapterError` for every failure of
  * the world: no server, a lost connection, a status that is not 2xx, an answer without end. No socket and no listener is left behind.
  */
-export async function fetchWhole(request: Outgoing, context: Pick<AdapterContext, 'signal' | 'clock'>): Promise<WholeAnswer> {
+async function fetchWhole(request: Outgoing, context: Pick<AdapterContext, 'signal' | 'clock'>): Promise<WholeAnswer> {
   const { signal, clock } = context;
   const { about } = request;
   signal.throwIfAborted();

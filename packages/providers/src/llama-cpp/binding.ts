@@ -4,7 +4,7 @@
 export type Token = number;
 
 /** Text with special tokens in it; only tokenized here. */
-export interface LlamaText {
+interface LlamaText {
   tokenize(tokenizer: unknown): Token[];
 }
 
@@ -35,14 +35,14 @@ interface ArraySchema {
   readonly $defs?: GrammarDefs;
 }
 
-export interface FunctionCallItem {
+interface FunctionCallItem {
   readonly type: 'functionCall';
   readonly name: string;
   readonly params: unknown;
   readonly result: unknown;
   readonly startsNewChunk?: boolean;
 }
-export interface SegmentItem {
+interface SegmentItem {
   readonly type: 'segment';
   readonly segmentType: 'thought' | 'comment';
   readonly text: string;
@@ -62,7 +62,7 @@ export interface ChatWrapper {
     readonly availableFunctions?: ModelFunctions;
   }): ContextState;
 }
-export interface ContextState {
+interface ContextState {
   readonly contextText: LlamaText;
   readonly functionCall?: { readonly initiallyEngaged: boolean; readonly disengageInitiallyEngaged: readonly LlamaText[] };
   readonly prefixTriggers?: unknown;
@@ -109,7 +109,7 @@ export interface GeneratedResponse {
   readonly functionCalls?: readonly { readonly functionName: string; readonly params: unknown }[];
   readonly metadata: { readonly stopReason: string };
 }
-export interface Chat {
+interface Chat {
   readonly chatWrapper: ChatWrapper;
   generateResponse(history: readonly HistoryItem[], options: GenerateOptions): Promise<GeneratedResponse>;
   dispose(options?: { readonly disposeSequence?: boolean }): void;

@@ -189,7 +189,7 @@ async function loadModule(load: RuntimeOptions['load']): Promise<LlamaCppModule>
 
 function loadError(cause: unknown, modelPath: string, complaint: string): AdapterError {
   const detail = complaint === '' ? describe(cause) : `${describe(cause)}; ${complaint}`;
-  if (cause instanceof Error && cause.name === 'NoBinaryFoundError') {
+  if (describe(cause).includes('NoBinaryFoundError')) {
     return new AdapterError(
       'unsupported',
       `node-llama-cpp has no ready-made build for this machine: install its @node-llama-cpp package. (${detail})`,

@@ -115,6 +115,9 @@ export const PROFILES: readonly Profile[] = [
     replayReasoning: 'reasoning_content',
   }),
   local('lmstudio', 1234, 'start the server in LM Studio or with `lms server start`, or set baseURL to where it runs'),
+  local('sglang', 30000, 'start it with `python -m sglang.launch_server --model-path MODEL`, or set baseURL to where it runs', {
+    replayReasoning: 'reasoning_content',
+  }),
   local('vllm', 8000, 'start it with `vllm serve MODEL`, or set baseURL to where it runs', { audio: true }),
   hosted('deepseek', ['api.deepseek.com'], 'DEEPSEEK_API_KEY', {
     structuredOutput: false,
@@ -195,6 +198,7 @@ export const PROFILES: readonly Profile[] = [
   hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
   hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),
   hosted('huggingface', ['router.huggingface.co'], 'HF_TOKEN'),
+  hosted('github-copilot', ['api.githubcopilot.com', '.githubcopilot.com'], 'GITHUB_COPILOT_TOKEN', { root: '', structuredOutput: false }),
   hosted('github', ['models.github.ai'], 'GITHUB_TOKEN', { root: '/inference' }),
 ];
 

@@ -93,12 +93,18 @@ function reasoning(effort: ReasoningEffort | undefined, { name, efforts }: Profi
 }
 
 /** Models that reason even when nobody asks for it. Others refuse to be asked for encrypted reasoning. */
-const REASONERS = /^(?:[\w.-]+\/)?(?:o\d|gpt-(?:[5-9]|\d\d)|codex|computer-use)(?!.*chat)/;
+const REASONERS = ['o1', 'o3', 'o4', 'gpt-5', 'gpt-6', 'codex', 'computer-use'];
 
 /** What is not stored comes back encrypted, so that the next request can go on from it. Servers on this machine show their reasoning. */
 function wantsEncrypted(request: ChatRequest, model: string, profile: Profile): boolean {
   if (profile.port !== undefined || request.reasoning === 'none') return false;
-  return request.reasoning !== undefined || REASONERS.test(model);
+  return request.reasoning !== undefined || reasons(model);
+}
+
+/** The name may have a vendor before it: `openai/gpt-5`. The `chat` variants do not reason. */
+function reasons(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  return !name.includes('chat') && REASONERS.some(beginning => name.startsWith(beginning));
 }
 
 function output(spec: ChatRequest['output']): WireObject {

@@ -125,7 +125,7 @@ export function messageOf(events: readonly AdapterEvent[]): AssistantMessage {
   return JSON.parse(JSON.stringify({ role: 'assistant', content: parts }));
 }
 
-export interface Sent {
+interface Sent {
   input: Item[];
   [field: string]: unknown;
 }
