@@ -66,11 +66,36 @@ const embeddings = ({ input }) =>
     usage: { prompt_tokens: 4, total_tokens: 4 },
   });
 
+const image = () =>
+  json({ created: 0, data: [{ b64_json: 'iVBORw0KGgo=' }], usage: { input_tokens: 5, output_tokens: 9, total_tokens: 14 } });
+const moderation = () =>
+  json({
+    id: 'mod',
+    model: 'omni-moderation',
+    results: [{ flagged: false, categories: { violence: false }, category_scores: { violence: 0.01 } }],
+  });
+const rerank = () =>
+  json({
+    id: 'r',
+    results: [
+      { index: 1, relevance_score: 0.9 },
+      { index: 0, relevance_score: 0.1 },
+    ],
+    meta: {},
+  });
+const speech = () => new Response(new Uint8Array(4800), { headers: { 'content-type': 'audio/mpeg' } });
+const transcription = () => json({ text: 'It is noon.' });
+
 /** Where a request goes, and who answers. */
 const SERVERS = [
   [/^http:\/\/127\.0\.0\.1:11434\/v1\/chat\/completions$/, openaiChat],
   [/^https:\/\/api\.openai\.com\/v1\/responses$/, openaiResponses],
   [/^https:\/\/api\.openai\.com\/v1\/embeddings$/, embeddings],
+  [/^https:\/\/api\.openai\.com\/v1\/images\/generations$/, image],
+  [/^https:\/\/api\.openai\.com\/v1\/moderations$/, moderation],
+  [/^https:\/\/api\.openai\.com\/v1\/audio\/speech$/, speech],
+  [/^https:\/\/api\.openai\.com\/v1\/audio\/transcriptions$/, transcription],
+  [/^https:\/\/api\.cohere\.com\/v2\/rerank$/, rerank],
   [/^https:\/\/api\.anthropic\.com\/v1\/messages$/, anthropic],
   [/^https:\/\/generativelanguage\.googleapis\.com\/.*:streamGenerateContent/, gemini],
 ];

@@ -3,7 +3,6 @@ export type { ProbabilityBasis } from './classification/basis.js';
 export { type LogprobClassificationOptions, logprobClassification } from './classification/logprobs.js';
 export { type ZeroShotClassificationOptions, zeroShotClassification } from './classification/zero-shot.js';
 export { type CohereRerankOptions, cohereRerank } from './cohere/rerank.js';
-export type { SpeakerSpan } from './elevenlabs/spans.js';
 export { elevenlabsSpeech } from './elevenlabs/speech.js';
 export { elevenlabsTranscription } from './elevenlabs/transcription.js';
 export type { ElevenlabsOptions } from './elevenlabs/vendor.js';

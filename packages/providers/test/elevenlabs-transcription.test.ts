@@ -92,9 +92,9 @@ describe('recordings', () => {
       usage: { audioSeconds: 1.5 },
     });
     expect(outcome.spans).toEqual([
-      { text: 'Hi', kind: 'word', startMs: 100, endMs: 400, logprob: -0.1 },
-      { text: ' ', kind: 'spacing', startMs: 400, endMs: 500, logprob: -0.1 },
-      { text: '(laughs)', kind: 'sound', startMs: 500, endMs: 900, logprob: 0 },
+      { text: 'Hi', kind: 'word', startMs: 100, endMs: 400, logprob: -0.1, speaker: 'speaker_0' },
+      { text: ' ', kind: 'spacing', startMs: 400, endMs: 500, logprob: -0.1, speaker: 'speaker_0' },
+      { text: '(laughs)', kind: 'sound', startMs: 500, endMs: 900, logprob: 0, speaker: 'speaker_1' },
     ]);
     const form = await formOf(at.hits[0]!.body, at.hits[0]!.headers['content-type']);
     expect(form.get('model_id')).toBe('scribe_v2');
@@ -183,7 +183,7 @@ describe('live sound', () => {
     }).outcome;
     expect(outcome).toMatchObject({ status: 'completed', text: 'heard 32000 heard 32000', language: 'en' });
     expect(outcome.spans).toHaveLength(4);
-    expect(outcome.spans![0]).toEqual({ text: 'heard', kind: 'word', startMs: 0, endMs: 400, logprob: -0.25 });
+    expect(outcome.spans![0]).toEqual({ text: 'heard', kind: 'word', startMs: 0, endMs: 400, logprob: -0.25, speaker: 'speaker_0' });
     expect(heard.commits).toBe(2);
   });
 

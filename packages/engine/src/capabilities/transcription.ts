@@ -51,6 +51,8 @@ export interface TranscriptSpan {
   readonly startMs?: number;
   readonly endMs?: number;
   readonly logprob?: number;
+  /** Who said it, where the provider tells speakers apart; its own name for them. */
+  readonly speaker?: string;
 }
 
 export interface Transcript {
@@ -201,7 +203,7 @@ export function wantsSpans({ timestamps, logprobs }: TranscriptionSettings): boo
 export function readSpans(spans: unknown, { timestamps, logprobs }: TranscriptionSettings, provider: string): TranscriptSpan[] {
   if (!Array.isArray(spans)) throw malformed(provider, 'the spans are no list');
   return (spans as unknown[]).map((span, i) => {
-    const { text: words, kind, startMs, endMs, logprob } = isRecord(span) ? span : {};
+    const { text: words, kind, startMs, endMs, logprob, speaker } = isRecord(span) ? span : {};
     if (typeof words !== 'string' || typeof kind !== 'string') throw malformed(provider, `span ${i} has no text or no kind`);
     if ([startMs, endMs, logprob].some(value => value !== undefined && !isNumber(value)))
       throw malformed(provider, `a number of span ${i} is none`);
@@ -211,6 +213,7 @@ export function readSpans(spans: unknown, { timestamps, logprobs }: Transcriptio
       ...(timestamps === true && startMs !== undefined ? { startMs: startMs as number } : {}),
       ...(timestamps === true && endMs !== undefined ? { endMs: endMs as number } : {}),
       ...(logprobs === true && logprob !== undefined ? { logprob: logprob as number } : {}),
+      ...(typeof speaker === 'string' ? { speaker } : {}),
     };
   });
 }

@@ -87,9 +87,6 @@ const ROWS: readonly { readonly families: string; readonly from: number; readonl
 /** Another vendor's model behind the same protocol: nothing is refused in advance. */
 const FOREIGN: ModelTraits = { ...WITH_BUDGET, maxTokens: 8_192, sampling: 'both', structuredOutput: false };
 
-const FAMILY_FIRST = /claude-([a-z]+)-(\d+)(?:[-.](\d{1,2}))?(?!\d)/;
-const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
-
 /**
  * The traits of a model, from its name with or without date, vendor prefix or region.
  *
@@ -99,14 +96,17 @@ const VERSION_FIRST = /claude-(\d)(?:[-.](\d))?-([a-z]+)/;
  */
 export function traitsOf(model: string): ModelTraits {
   const name = model.toLowerCase();
-  if (!name.includes('claude')) return FOREIGN;
-  const [, family, major, minor] = FAMILY_FIRST.exec(name) ?? reordered(VERSION_FIRST.exec(name)) ?? [];
+  const at = name.indexOf('claude-');
+  if (at === -1) return FOREIGN;
+  // `claude-sonnet-4-5-20250929` and `claude-3-5-sonnet-20241022`: a family, and a version of one or two short numbers, in either order.
+  const words = name.slice(at).replaceAll('.', '-').split('-').slice(1, 4);
+  const family = words.find(word => FAMILIES.has(word));
+  const numbers = words.filter(word => word.length <= 2 && word !== '' && Number.isInteger(Number(word))).map(Number);
+  const [major, minor = 0] = numbers;
   if (family === undefined || major === undefined) return CURRENT;
-  const version = Number(major) + Number(minor ?? 0) / 10;
+  const version = major + minor / 10;
   const row = ROWS.find(({ families, from, to }) => families.split(' ').includes(family) && version >= from && version <= to);
   return row?.traits ?? CURRENT;
 }
 
-function reordered(match: RegExpExecArray | null): (string | undefined)[] | undefined {
-  return match ? [match[0], match[3], match[1], match[2]] : undefined;
-}
+const FAMILIES: ReadonlySet<string> = new Set(ROWS.flatMap(({ families }) => families.split(' ')));

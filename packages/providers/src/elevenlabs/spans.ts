@@ -1,14 +1,9 @@
 import { isRecord, type TranscriptSpan } from '@antiphon/engine';
 
-/** A span with the speaker that it was given to. */
-export interface SpeakerSpan extends TranscriptSpan {
-  readonly speaker?: string;
-}
-
 const KINDS: { readonly [type: string]: TranscriptSpan['kind'] } = { word: 'word', spacing: 'spacing', audio_event: 'sound' };
 
 /** Words, the spaces between them and sounds; undefined when the answer has no list of them. */
-export function spansOf(words: unknown): SpeakerSpan[] | undefined {
+export function spansOf(words: unknown): TranscriptSpan[] | undefined {
   if (!Array.isArray(words)) return undefined;
   return words.filter(isRecord).map(({ text, type, start, end, logprob, speaker_id: speaker }) => ({
     text: typeof text === 'string' ? text : '',
