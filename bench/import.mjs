@@ -7,9 +7,9 @@ import { build } from 'esbuild';
 const RUNS = 15;
 const entries = {
   'node alone': undefined,
-  '@antiphon/engine': '../packages/engine/dist/index.js',
-  '@antiphon/engine + providers': '../packages/providers/dist/index.js',
-  '@antiphon/voice (with engine)': '../packages/voice/dist/index.js',
+  '@antiphon/engine': '../packages/engine/dist/bundle/index.js',
+  '@antiphon/engine + providers': '../packages/providers/dist/bundle/index.js',
+  '@antiphon/voice (with engine)': '../packages/voice/dist/bundle/index.js',
 };
 
 /** Milliseconds of the import alone, median of fresh processes. */
