@@ -1,11 +1,12 @@
 /// <reference types="node" />
-import { open } from 'node:fs/promises';
 import { AdapterError, ConfigurationError } from '@antiphon/engine';
 
 /** A look at the file before the native code gets it: throws when it is not there, cannot be read, or is no GGUF file. */
 export async function checkGgufFile(path: string): Promise<void> {
   const start = Buffer.alloc(4);
   try {
+    // Loaded here, and in a `try`: bundlers for the browser leave such an import alone.
+    const { open } = await import('node:fs/promises');
     const file = await open(path, 'r');
     try {
       await file.read(start, 0, 4, 0);
