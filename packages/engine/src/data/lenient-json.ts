@@ -60,7 +60,7 @@ function readAt(text: string, start: number, mayClose: boolean): Candidate | Fau
   const reader = new LenientReader(text, start, mayClose);
   const reading = reader.read();
   if (!reading.ok) return reading;
-  return { value: reading.value, start, end: reader.skip(), repairs: reader.repairs };
+  return { value: reading.value, start, end: reader.skipBlanks(), repairs: reader.repairs };
 }
 
 /** Every list or object in the text. A try that fails goes on where it failed, so no character is read twice. */

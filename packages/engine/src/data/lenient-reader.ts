@@ -63,7 +63,7 @@ export class LenientReader {
   }
 
   /** Skips white space and comments; used behind the value too. */
-  skip(): number {
+  skipBlanks(): number {
     for (; this.#at < this.#text.length; this.#at++) {
       const sign = this.#text[this.#at] as string;
       if (sign === '/' || sign === '#') {
@@ -119,7 +119,7 @@ export class LenientReader {
   #begin(frames: readonly Frame[]): { readonly value?: Json; readonly open?: Frame } {
     const frame = frames.at(-1);
     if (frame?.members && !this.#key(frame)) return {};
-    this.skip();
+    this.skipBlanks();
     const sign = this.#text[this.#at];
     if (sign === undefined) {
       if (frame) this.#mendEnd();
@@ -139,7 +139,7 @@ export class LenientReader {
 
   /** False when the text ended before the key and its colon, and may be closed. */
   #key(frame: Extract<Frame, { members: Members }>): boolean {
-    this.skip();
+    this.skipBlanks();
     const sign = this.#text[this.#at];
     const start = this.#at;
     if (sign === '"' || sign === "'") frame.key = this.#string(sign);
@@ -152,7 +152,7 @@ export class LenientReader {
         this.#at += word.length;
       }
     }
-    this.skip();
+    this.skipBlanks();
     if (this.#text[this.#at] === ':') {
       this.#at++;
       return true;
@@ -166,11 +166,11 @@ export class LenientReader {
   /** Reads the comma or the closing bracket behind a value (`fresh`: behind an opening one); true when the innermost list or object ends. */
   #closes(frames: readonly Frame[], fresh: boolean): boolean {
     const close = frames.at(-1)?.list ? ']' : '}';
-    this.skip();
+    this.skipBlanks();
     let sign = this.#text[this.#at];
     if (!fresh && sign === ',') {
       const comma = this.#at++;
-      this.skip();
+      this.skipBlanks();
       sign = this.#text[this.#at];
       if (sign !== close && sign !== undefined) return false;
       this.#mend('trailing commas were left out', comma);

@@ -8,6 +8,7 @@ import {
 } from '@antiphon/engine';
 import { type ErrorContext, errorFromResponse } from '../http/errors.js';
 import { Exchange, type Fetch } from '../http/exchange.js';
+import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
 import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 import { AnswerReader } from './answer.js';
@@ -156,16 +157,11 @@ function headersOf({ given, version = DEFAULT_VERSION, betas = [] }: Settings, k
 }
 
 function givenHeaders({ headers, version, betas }: AnthropicOptions): Headers {
-  const checked = new Headers();
-  const all = { ...(version === undefined ? {} : { 'anthropic-version': version }), 'anthropic-beta': (betas ?? []).join(','), ...headers };
-  for (const [name, value] of Object.entries(all)) {
-    try {
-      checked.set(name, value);
-    } catch {
-      // The platform's message would repeat the value.
-      throw new ConfigurationError('invalid_option', `The header "${name}" has a name or value that HTTP does not allow.`);
-    }
-  }
+  const checked = checkedHeaders({
+    ...(version === undefined ? {} : { 'anthropic-version': version }),
+    'anthropic-beta': (betas ?? []).join(','),
+    ...headers,
+  });
   // Put together with those of a request later.
   if (checked.get('anthropic-beta') === '') checked.delete('anthropic-beta');
   return checked;

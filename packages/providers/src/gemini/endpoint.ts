@@ -2,6 +2,7 @@
 import { type AdapterContext, ConfigurationError, redactor } from '@antiphon/engine';
 import type { ErrorContext } from '../http/errors.js';
 import type { Fetch, Outgoing } from '../http/exchange.js';
+import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
 import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 
@@ -126,19 +127,6 @@ function parsedBase(baseURL: string): URL {
   const path = url.pathname.replace(/\/+$/, '');
   url.pathname = path === '' ? '/v1beta' : path;
   return url;
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>> | undefined): Headers {
-  const checked = new Headers();
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    try {
-      checked.set(name, value);
-    } catch {
-      // The platform's message would repeat the value.
-      throw invalid(`The header "${name}" has a name or value that HTTP does not allow.`);
-    }
-  }
-  return checked;
 }
 
 function invalid(message: string): ConfigurationError {

@@ -3,6 +3,7 @@ import { type AdapterContext, ConfigurationError, type JsonObject, redactor, typ
 import { guessProfile } from '../openai-chat/profiles.js';
 import type { ErrorContext } from './errors.js';
 import type { Fetch, Outgoing } from './exchange.js';
+import { checkedHeaders } from './headers.js';
 import { type ApiKey, environmentVariable, keyFor } from './keys.js';
 import { secretsIn } from './redact.js';
 
@@ -176,17 +177,4 @@ function parsed(baseURL: string): URL {
     throw new ConfigurationError('invalid_option', message);
   }
   return url;
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>> | undefined): Headers {
-  const checked = new Headers();
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    try {
-      checked.set(name, value);
-    } catch {
-      // The platform's message would repeat the value.
-      throw new ConfigurationError('invalid_option', `The header "${name}" has a name or value that HTTP does not allow.`);
-    }
-  }
-  return checked;
 }

@@ -1,19 +1,13 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  type ChatAdapter,
-  type ChatRequest,
-  ConfigurationError,
-  type PreparedRequest,
-} from '@antiphon/engine';
-import { type ErrorContext, errorFromResponse } from '../http/errors.js';
+import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
+import { errorFromResponse } from '../http/errors.js';
 import { Exchange, type Fetch } from '../http/exchange.js';
-import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
-import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
+import { checkedHeaders } from '../http/headers.js';
+import type { ApiKey } from '../http/keys.js';
 import { AnswerReader } from './answer.js';
-import { type Endpoint, resolveEndpoint } from './endpoint.js';
+import { resolveEndpoint } from './endpoint.js';
 import type { ProfileOption } from './profiles.js';
 import { buildRequest } from './request.js';
+import { type Server, shownRequest, withKey } from './server.js';
 
 export interface OpenaiChatOptions {
   /** The model's name as the server knows it, such as `gpt-5.1` or `qwen3:8b`. */
@@ -46,47 +40,33 @@ const DEFAULT_BASE_URL = 'http://127.0.0.1:11434/v1';
  * ```
  */
 export function openaiChat(options: OpenaiChatOptions): ChatAdapter {
-  const { model, baseURL = DEFAULT_BASE_URL } = options;
+  const { model, baseURL = DEFAULT_BASE_URL, profile, apiKey, fetch } = options;
   if (typeof model !== 'string' || model === '') {
     throw new ConfigurationError('invalid_option', 'openaiChat needs the name of a model, such as { model: "qwen3:8b" }.');
   }
-  const endpoint = resolveEndpoint(baseURL, options.profile);
-  const headers = checkedHeaders(options.headers);
+  const endpoint = resolveEndpoint(baseURL, profile);
+  const server: Server = { factory: 'openaiChat', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
   return {
     provider: endpoint.profile.name,
     model,
     structuredOutput: endpoint.profile.structuredOutput,
-    stream: (request, context) => streamAnswer(request, context, { ...options, endpoint, headers }),
-    prepare: async (request, context) => prepared(request, context, { ...options, endpoint, headers }),
+    stream: (request, context) => streamAnswer(request, context, server),
+    prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
   };
 }
 
-interface Settings extends Omit<OpenaiChatOptions, 'headers'> {
-  readonly endpoint: Endpoint;
-  readonly headers: Headers;
-}
-
-async function* streamAnswer(
-  request: ChatRequest,
-  context: AdapterContext,
-  settings: Settings,
-): AsyncGenerator<AdapterEvent, void, undefined> {
+async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<AdapterEvent, void, undefined> {
   const { signal, clock } = context;
-  const { profile, url, address } = settings.endpoint;
+  const { profile } = server.endpoint;
   signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { body, warnings } = buildRequest(request, settings.model, profile);
-  const { headers, secrets } = await authorize(settings, context);
-  const about: ErrorContext = {
-    provider: profile.name,
-    address,
-    redact: redactor(secrets),
-    ...(profile.unreachableHint === undefined ? {} : { unreachableHint: profile.unreachableHint }),
-  };
+  const { body, warnings } = buildRequest(request, server.model, profile);
+  const outgoing = await withKey(body, server, context);
+  const { about } = outgoing;
   signal.throwIfAborted();
   const exchange = new Exchange(signal);
   try {
-    const response = await exchange.send({ url, headers, body, about, ...(settings.fetch === undefined ? {} : { fetch: settings.fetch }) });
+    const response = await exchange.send(outgoing);
     if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
     const answer = new AnswerReader(profile, response.headers, about, warnings, request.raw);
     const shown = () => answer.shown;
@@ -103,52 +83,4 @@ async function* streamAnswer(
   } finally {
     exchange.close();
   }
-}
-
-function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {
-  const { profile, url } = settings.endpoint;
-  const { body, warnings } = buildRequest(request, settings.model, profile);
-  // No key is asked for; where one would be sent, its place is shown.
-  const hasKey = settings.apiKey !== undefined || context.apiKey !== undefined || profile.needsKey;
-  const headers = headersOf(settings, hasKey ? 'key' : undefined);
-  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headers, url), body, warnings };
-}
-
-/** The headers of one request, and what in them must never be seen. */
-async function authorize(settings: Settings, context: AdapterContext): Promise<{ headers: Headers; secrets: string[] }> {
-  const { profile, isOwnHost, url } = settings.endpoint;
-  const given = settings.headers;
-  const fromEnvironment = isOwnHost && profile.keyName !== undefined ? environmentVariable(profile.keyName) : undefined;
-  const key = await keyFor(profile.name, settings.apiKey, context, fromEnvironment);
-  const hasOwnKey = given.has('authorization') || given.has('api-key') || given.has('x-api-key');
-  if (key === undefined && profile.needsKey && !hasOwnKey) {
-    throw new ConfigurationError(
-      'missing_key',
-      `${profile.name} needs an API key: ${isOwnHost ? `set ${profile.keyName} in the environment, or ` : ''}pass apiKey to openaiChat.`,
-      { provider: profile.name },
-    );
-  }
-  const headers = headersOf(settings, key);
-  const found = secretsIn(headers, url);
-  return { headers, secrets: key === undefined ? found : [key, ...found] };
-}
-
-function headersOf({ endpoint: { profile }, headers: given }: Settings, key: string | undefined): Headers {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
-  if (key !== undefined) headers.set(profile.keyHeader, profile.keyHeader === 'authorization' ? `Bearer ${key}` : key);
-  for (const [name, value] of given) headers.set(name, value);
-  return headers;
-}
-
-function checkedHeaders(headers: Readonly<Record<string, string>> | undefined): Headers {
-  const checked = new Headers();
-  for (const [name, value] of Object.entries(headers ?? {})) {
-    try {
-      checked.set(name, value);
-    } catch {
-      // The platform's message would repeat the value.
-      throw new ConfigurationError('invalid_option', `The header "${name}" has a name or value that HTTP does not allow.`);
-    }
-  }
-  return checked;
 }

@@ -1,17 +1,10 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  type ChatAdapter,
-  type ChatRequest,
-  ConfigurationError,
-  type PreparedRequest,
-} from '@antiphon/engine';
-import { type ErrorContext, errorFromResponse } from '../http/errors.js';
-import { Exchange, type Fetch, type Outgoing } from '../http/exchange.js';
-import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
-import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
-import type { Endpoint } from '../openai-chat/endpoint.js';
+import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
+import { errorFromResponse } from '../http/errors.js';
+import { Exchange, type Fetch } from '../http/exchange.js';
+import { checkedHeaders } from '../http/headers.js';
+import type { ApiKey } from '../http/keys.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
+import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
 import { AnswerBody } from './answer-body.js';
 import { responsesEndpoint } from './endpoint.js';
 import { buildRequest } from './request.js';
@@ -55,23 +48,15 @@ export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
   if (typeof model !== 'string' || model === '') {
     throw new ConfigurationError('invalid_option', 'openaiResponses needs the name of a model, such as { model: "gpt-5.4" }.');
   }
-  const server: Server = { endpoint: responsesEndpoint(baseURL, profile), model, given: ownHeaders(options.headers), apiKey, fetch };
+  const endpoint = responsesEndpoint(baseURL, profile);
+  const server: Server = { factory: 'openaiResponses', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
   return {
-    provider: server.endpoint.profile.name,
+    provider: endpoint.profile.name,
     model,
     structuredOutput: true,
     stream: (request, context) => readAnswer(request, context, server),
-    prepare: async (request, context) => showRequest(request, context, server),
+    prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
   };
-}
-
-/** One configured adapter. */
-interface Server {
-  readonly endpoint: Endpoint;
-  readonly model: string;
-  readonly given: Headers;
-  readonly apiKey: ApiKey | undefined;
-  readonly fetch: Fetch | undefined;
 }
 
 async function* readAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<AdapterEvent, void, undefined> {
@@ -99,48 +84,4 @@ async function* readAnswer(request: ChatRequest, context: AdapterContext, server
   } finally {
     exchange.close();
   }
-}
-
-function showRequest(request: ChatRequest, context: AdapterContext, server: Server): PreparedRequest {
-  const { profile, url } = server.endpoint;
-  const { body, warnings } = buildRequest(request, server.model, profile);
-  // No key is asked for; where one would be sent, its place is shown.
-  const keyed = profile.needsKey || (server.apiKey ?? context.apiKey) !== undefined;
-  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headersFor(server, keyed ? 'key' : undefined), url), body, warnings };
-}
-
-/** The request with its key. Throws `ConfigurationError` when the server wants one and there is none. */
-async function withKey(body: string, server: Server, context: AdapterContext): Promise<Outgoing> {
-  const { profile, url, address, isOwnHost } = server.endpoint;
-  const { name, keyName, unreachableHint } = profile;
-  const key = await keyFor(name, server.apiKey, context, isOwnHost && keyName ? environmentVariable(keyName) : undefined);
-  if (key === undefined && profile.needsKey && !['authorization', 'api-key', 'x-api-key'].some(header => server.given.has(header))) {
-    const how = isOwnHost ? `set ${keyName} in the environment, or pass apiKey` : 'pass apiKey';
-    throw new ConfigurationError('missing_key', `${name} needs an API key: ${how} to openaiResponses.`, { provider: name });
-  }
-  const headers = headersFor(server, key);
-  const secrets = [...(key === undefined ? [] : [key]), ...secretsIn(headers, url)];
-  const about: ErrorContext = { provider: name, address, redact: redactor(secrets), ...(unreachableHint ? { unreachableHint } : {}) };
-  return { url, headers, body, about, ...(server.fetch ? { fetch: server.fetch } : {}) };
-}
-
-function headersFor({ endpoint, given }: Server, key: string | undefined): Headers {
-  const { keyHeader } = endpoint.profile;
-  const headers = new Headers({ accept: 'text/event-stream', 'content-type': 'application/json' });
-  if (key !== undefined) headers.set(keyHeader, keyHeader === 'api-key' ? key : `Bearer ${key}`);
-  for (const [name, value] of given) headers.set(name, value);
-  return headers;
-}
-
-function ownHeaders(given: OpenaiResponsesOptions['headers'] = {}): Headers {
-  const headers = new Headers();
-  for (const name of Object.keys(given)) {
-    try {
-      headers.set(name, given[name]!);
-    } catch {
-      // The platform's message would repeat the value.
-      throw new ConfigurationError('invalid_option', `HTTP does not allow the name or the value of the header "${name}".`);
-    }
-  }
-  return headers;
 }
