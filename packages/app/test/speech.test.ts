@@ -75,6 +75,14 @@ describe.skipIf(!ready)('with the real engines', () => {
     }
   });
 
+  test('an hour of noise is read to its end and refused', async () => {
+    const cwd = temporaryFolder();
+    writeFileSync(join(cwd, 'hour.wav'), writeWav({ samples: noise(16_000 * 3600), sampleRate: 16_000 }));
+    const { code, stdout, stderr } = await antiphon(['transcribe', 'hour.wav'], { cwd });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(/No speech was found in hour\.wav\./);
+  }, 600_000);
+
   test.each(['…!!', '🎉🎉', '---'])('say %o has nothing to speak', async text => {
     const { code, stderr } = await antiphon(['say', '--', text]);
     expect(code).toBe(1);

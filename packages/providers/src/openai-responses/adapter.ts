@@ -1,27 +1,18 @@
 import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
 import { errorFromResponse } from '../http/errors.js';
-import { Exchange, type Fetch } from '../http/exchange.js';
+import { Exchange } from '../http/exchange.js';
 import { checkedHeaders } from '../http/headers.js';
-import type { ApiKey } from '../http/keys.js';
+import type { ServiceOptions } from '../http/service.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
 import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
 import { AnswerBody } from './answer-body.js';
 import { responsesEndpoint } from './endpoint.js';
 import { buildRequest } from './request.js';
 
-export interface OpenaiResponsesOptions {
-  /** The model's name as the server knows it, such as `gpt-5.4`. */
-  readonly model: string;
-  /** Where the server is, with or without `/v1`; OpenAI's own when it is left out. */
-  readonly baseURL?: string;
-  /** The key, or a function that is asked before each request. Left out, the provider's own environment variable is read at its own host. */
-  readonly apiKey?: ApiKey;
-  /** Sent with each request, over what the adapter sends itself. */
-  readonly headers?: Readonly<Record<string, string>>;
+/** OpenAI's own server when `baseURL` is left out. */
+export interface OpenaiResponsesOptions extends ServiceOptions {
   /** A profile's name, or flags on top of it; guessed from the base URL when it is left out. */
   readonly profile?: ProfileOption;
-  /** Instead of the platform's `fetch`, for tests and proxies. */
-  readonly fetch?: Fetch;
 }
 
 /**
