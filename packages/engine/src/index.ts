@@ -14,6 +14,7 @@ export * from './data/validate.js';
 export * from './engine.js';
 export * from './errors.js';
 export * from './events/broadcast.js';
+export { type Burst, burstsOf, inBursts } from './events/bursts.js';
 export * from './events/event-stream.js';
 export * from './events/events.js';
 export * from './events/finish.js';

@@ -1,3 +1,4 @@
+import { burstsOf, OneByOne, type Watcher } from './bursts.js';
 import type { StreamEvent } from './events.js';
 import type { Outcome } from './outcome.js';
 
@@ -12,20 +13,20 @@ import type { Outcome } from './outcome.js';
  * ```
  */
 export class EventStream<Output = unknown> implements AsyncIterable<StreamEvent> {
-  readonly #run: AsyncGenerator<StreamEvent, void>;
+  readonly #run: OneByOne<StreamEvent>;
   readonly #stop: () => void;
   readonly #outcome: Promise<Outcome<Output>>;
-  #settle: { resolve: (outcome: Outcome) => void; reject: (error: unknown) => void } | undefined;
   #driven = false;
 
   /** `run` must end with an `end` event; `stop` makes it end soon. */
-  constructor(run: AsyncGenerator<StreamEvent, void>, stop: () => void) {
-    this.#run = run;
+  constructor(run: AsyncIterable<StreamEvent>, stop: () => void) {
     this.#stop = stop;
-    this.#outcome = new Promise((resolve, reject) => {
+    let watcher: Watcher<StreamEvent> | undefined;
+    this.#outcome = new Promise((resolve, failure) => {
       // What the schema's validation gave is what the schema says.
-      this.#settle = { resolve: outcome => resolve(outcome as Outcome<Output>), reject };
+      watcher = { item: event => event.type === 'end' && resolve(event.outcome as Outcome<Output>), failure };
     });
+    this.#run = new OneByOne(burstsOf(run), { watcher });
     // A bug in the loop is seen by whoever iterates or awaits; it must not take the process down when nobody does.
     this.#outcome.catch(() => {});
   }
@@ -48,16 +49,7 @@ export class EventStream<Output = unknown> implements AsyncIterable<StreamEvent>
     if (this.#driven) throw new TypeError('This stream was read already: iterate it once, or collect its events to read them again.');
     this.#driven = true;
     return {
-      next: async () => {
-        try {
-          const result = await this.#run.next();
-          if (!result.done && result.value.type === 'end') this.#settle?.resolve(result.value.outcome);
-          return result;
-        } catch (error) {
-          this.#settle?.reject(error);
-          throw error;
-        }
-      },
+      next: () => this.#run.next(),
       return: async () => {
         this.#stop();
         await this.#drain();
@@ -69,9 +61,9 @@ export class EventStream<Output = unknown> implements AsyncIterable<StreamEvent>
   async #drain(): Promise<void> {
     this.#driven = true;
     try {
-      for await (const event of this.#run) if (event.type === 'end') this.#settle?.resolve(event.outcome);
-    } catch (error) {
-      this.#settle?.reject(error);
+      while (!(await this.#run.next()).done);
+    } catch {
+      // `outcome` tells.
     }
   }
 }

@@ -1,6 +1,7 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import { costOf, findPrice, type PriceTable } from '../data/cost.js';
 import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.js';
+import { type Burst, burstsOf } from '../events/bursts.js';
 import type { AdapterEvent, MessageStart, RetryEvent, WarningEvent } from '../events/events.js';
 import { CallDeadlines, type Timeouts } from '../reliability/deadlines.js';
 import { PartialAnswer } from '../reliability/partial-answer.js';
@@ -31,29 +32,35 @@ export interface CallPolicy {
 }
 
 /**
- * One model call. It is tried again as long as nothing of the answer was shown; after that `onStreamError` decides. Whatever an adapter
- * throws leaves as an `AntiphonError`, or as the signal's reason. Its deadlines run from now on: read it to its end, or leave it.
+ * One model call, in bursts. It is tried again as long as nothing of the answer was shown; after that `onStreamError` decides. Whatever an
+ * adapter throws leaves as an `AntiphonError`, or as the signal's reason.
  */
-export function callModel(
+export async function* callModel(
   given: ChatAdapter,
   request: ChatRequest,
   context: AdapterContext,
   policy: CallPolicy,
-): AsyncGenerator<AdapterEvent | RetryEvent> {
+): AsyncGenerator<Burst<AdapterEvent | RetryEvent>, void> {
   const { clock } = context;
   const adapter = policy.wrap?.(given) ?? given;
   const { provider } = adapter;
   const deadlines = policy.timeouts && new CallDeadlines(policy.timeouts, context.signal, clock, provider);
   const signal = deadlines?.signal ?? context.signal;
   const call = new ModelCall(adapter, request, { ...context, signal }, policy, deadlines);
-  return retryingStream(() => call.attempt(), isContent, policy.retry, {
-    signal,
-    clock,
-    provider,
-    again: (_, shown) => (shown ? call.recovery : call.unchanged),
-    lastWords: () => call.untold,
-    close: () => deadlines?.close(),
-  });
+  const tries = retryingStream(
+    () => call.attempt(),
+    burst => burst.some(isContent),
+    policy.retry,
+    {
+      signal,
+      clock,
+      provider,
+      again: (_, shown) => (shown ? call.recovery : call.unchanged),
+      lastWords: () => [call.untold],
+      close: () => deadlines?.close(),
+    },
+  );
+  for await (const item of tries) yield 'type' in item ? [item] : item;
 }
 
 /** Where the same model may go on, or begin again, although its adapter did not know what to say about that. */
@@ -95,40 +102,48 @@ class ModelCall {
   }
 
   /** One try. Throws when the answer breaks off, after the events that the reader needs for what comes next. */
-  async *attempt(): AsyncGenerator<AdapterEvent> {
+  async *attempt(): AsyncGenerator<AdapterEvent[]> {
     const answer = this.#answer;
     this.untold = [];
     this.recovery = undefined;
     let start: MessageStart | undefined;
     let shown = false;
     let ended = false;
+    let seen: AdapterEvent[] = [];
     try {
-      for await (const event of this.#open()) {
-        if (event.type === 'message_start') start = event;
-        else if (event.type === 'message_end') ended = true;
-        if (isContent(event)) shown = true;
-        else if (event.type === 'warning' && !shown) this.untold.push(event);
-        if (!answer) yield this.#priced(event, start);
-        else for (const seen of answer.show(event)) yield this.#priced(seen, start);
+      for await (const burst of this.#open()) {
+        for (const event of burst) {
+          if (event.type === 'message_start') start = event;
+          else if (event.type === 'message_end') ended = true;
+          if (isContent(event)) shown = true;
+          else if (event.type === 'warning' && !shown) this.untold.push(event);
+          if (!answer) seen.push(this.#priced(event, start));
+          else for (const shownEvent of answer.show(event)) seen.push(this.#priced(shownEvent, start));
+        }
+        yield seen;
+        seen = [];
       }
       const { provider } = this.#adapter;
       if (!shown) throw new AdapterError('malformed_response', `${provider}: the answer held nothing at all.`, { retryable: true });
       if (!ended) throw new AdapterError('truncated', `${provider}: the answer stopped before its end.`, { retryable: true });
     } catch (thrown) {
+      // A burst that failed half-way.
+      if (seen.length > 0) yield seen;
       answer?.breakOff(shown);
-      if (answer && shown && !this.#context.signal.aborted) yield* this.#recover(asAntiphonError(thrown, this.#adapter.provider), answer);
+      if (answer && shown && !this.#context.signal.aborted)
+        yield [...this.#recover(asAntiphonError(thrown, this.#adapter.provider), answer)];
       throw thrown;
     } finally {
       if (shown) this.untold = [];
     }
   }
 
-  #open(): AsyncIterable<AdapterEvent> {
+  #open(): AsyncIterable<Burst<AdapterEvent>> {
     const request = this.#answer?.request(this.#request) ?? this.#request;
-    if (!this.#deadlines) return this.#adapter.stream(request, this.#context);
+    if (!this.#deadlines) return burstsOf(this.#adapter.stream(request, this.#context));
     return this.#deadlines.watch((signal, deadline) => {
       const events = this.#adapter.stream(request, { ...this.#context, signal, deadline });
-      return abortable(events, signal, this.#context.clock);
+      return abortable(burstsOf(events), signal, this.#context.clock);
     });
   }
 

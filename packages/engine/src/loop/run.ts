@@ -2,6 +2,7 @@ import type { ResumeDecisions, Tool } from '../contract.js';
 import { messageToolCalls } from '../data/messages.js';
 import type { ToolCall } from '../data/parts.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
+import { type Burst, inBursts } from '../events/bursts.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
 import type { Step } from '../events/outcome.js';
@@ -19,7 +20,11 @@ import { BudgetWatch } from './stop.js';
  * The loop: model call, its tools, again, until the model is done or something stops it. It never throws for the world's failures: the last
  * event is always `end`, and every tool call has been answered or stands in the outcome's `pending`.
  */
-export async function* run(plan: Plan, stop: AbortController, caller?: AbortSignal): AsyncGenerator<StreamEvent, void> {
+export function run(plan: Plan, stop: AbortController, caller?: AbortSignal): AsyncIterable<StreamEvent> {
+  return inBursts(runInBursts(plan, stop, caller));
+}
+
+async function* runInBursts(plan: Plan, stop: AbortController, caller?: AbortSignal): AsyncGenerator<Burst<StreamEvent>, void> {
   const release = follow(stop, caller);
   const deadline = setDeadline(plan, stop);
   const { messages, warnings } = repairMessages(plan.messages, new Set(Object.keys(plan.resume ?? {})));
@@ -27,7 +32,7 @@ export async function* run(plan: Plan, stop: AbortController, caller?: AbortSign
   let verdict: Verdict;
   try {
     stop.signal.throwIfAborted();
-    yield* told(
+    yield told(
       fold,
       warnings.map(warning => ({ type: 'warning', warning })),
     );
@@ -35,15 +40,15 @@ export async function* run(plan: Plan, stop: AbortController, caller?: AbortSign
   } catch (thrown) {
     verdict = verdictOfThrown(thrown, stop.signal, deadline.error);
     // Calls that came whole before the end were never run. After `generate` they are the caller's, as ever.
-    if (plan.kind !== 'model') yield* told(fold, fold.openCalls.map(cutOff));
+    if (plan.kind !== 'model') yield told(fold, fold.openCalls.map(cutOff));
   } finally {
     deadline.cancel();
     release();
   }
-  yield { type: 'end', outcome: fold.outcome(verdict) };
+  yield [{ type: 'end', outcome: fold.outcome(verdict) }];
 }
 
-async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGenerator<StreamEvent, Verdict> {
+async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGenerator<Burst<StreamEvent>, Verdict> {
   const { clock, requestId } = plan;
   const began = clock.now();
   const budget = plan.budget && new BudgetWatch(plan.budget);
@@ -54,21 +59,14 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     signal.throwIfAborted();
     const { adapter, request: prepared, tools } = await prepare(plan, turn, fold);
     const request = output?.request(prepared, adapter) ?? prepared;
-    const ids = new CallIds();
-    for await (const event of callModel(adapter, request, { signal, requestId, clock }, plan)) {
-      const distinct = ids.distinct(event);
-      for (const seen of output?.push(distinct) ?? [distinct]) {
-        const checked = checkCall(seen, tools);
-        fold.push(checked);
-        yield checked;
-      }
-    }
+    const asked = { ids: new CallIds(), tools, signal, ...(output ? { output } : {}) };
+    for await (const burst of callModel(adapter, request, { signal, requestId, clock }, plan)) yield handOut(burst, fold, asked);
     const step = fold.lastStep;
     if (!step) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held no message.`);
     if (step.finishReason === 'error') throw new AdapterError('unknown', `${adapter.provider}: the model ended with an error.`);
     if (plan.kind === 'model') {
       const judged = await output?.judge(step);
-      if (judged) yield* told(fold, stepEnd(turn, judged));
+      if (judged) yield told(fold, stepEnd(turn, judged));
       if (judged?.type === 'repair') continue;
       return judged ? verdictOfAnswer(judged) : { status: 'completed' };
     }
@@ -76,19 +74,19 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     let report: BatchReport | undefined;
     if (step.toolCalls.length > 0) {
       if (plan.manual) {
-        yield* told(fold, [{ type: 'step_end', step: turn }]);
+        yield told(fold, [{ type: 'step_end', step: turn }]);
         return { status: 'interrupted', reason: 'manual_tools', pending: { calls: step.toolCalls } };
       }
       report = yield* answerCalls({ ...plan, tools }, signal, fold, step);
     }
     const stopped = signal.aborted;
     // A run that was stopped waits for nothing: what its tools asked for is answered too.
-    if (stopped) yield* told(fold, fold.openCalls.map(cutOff));
+    if (stopped) yield told(fold, fold.openCalls.map(cutOff));
     const waiting = report && interruption(report);
     // An answer that only paused is no answer yet: the thread goes out again as it is.
     const paused = step.paused === true && plan.kind === 'loop' && !report;
     const judged = waiting || paused || (stopped && report) ? undefined : await output?.judge(step);
-    yield* told(fold, stepEnd(turn, judged));
+    yield told(fold, stepEnd(turn, judged));
     if (stopped && report) signal.throwIfAborted();
 
     if (waiting) return waiting;
@@ -101,6 +99,28 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     if (budget?.isSpent(step, { usage: fold.usage, cost: fold.costTotal, elapsedMs: clock.now() - began }))
       return { status: 'interrupted', reason: 'budget', pending: {} };
     if (turn >= plan.maxTurns) return { status: 'interrupted', reason: 'max_turns', pending: {} };
+  }
+}
+
+/** Events of a model call on their way to the reader. Once somebody stops the run, what was not yet given out is in no outcome. */
+function* handOut(
+  burst: Burst<AdapterEvent | RetryEvent>,
+  fold: RunFold,
+  {
+    ids,
+    tools,
+    output,
+    signal,
+  }: { readonly ids: CallIds; readonly tools: ReadonlyMap<string, Tool>; readonly output?: OutputRun; readonly signal: AbortSignal },
+): Generator<StreamEvent> {
+  for (const event of burst) {
+    if (signal.aborted) return;
+    const distinct = ids.distinct(event);
+    for (const seen of output?.push(distinct) ?? [distinct]) {
+      const checked = checkCall(seen, tools);
+      fold.push(checked);
+      yield checked;
+    }
   }
 }
 
@@ -126,14 +146,13 @@ function cutOff(call: ToolCall): StreamEvent {
   return { type: 'tool_result', callId: call.id, name: call.name, content, isError: true };
 }
 
-async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step: Step): AsyncGenerator<StreamEvent, BatchReport> {
+async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step: Step): AsyncGenerator<Burst<StreamEvent>, BatchReport> {
   const calls = mayRunTools(step) ? step.toolCalls : step.toolCalls.map(call => notRun(call, step));
   const batch = runCalls(calls, { ...plan, signal });
   for (;;) {
     const { done, value } = await batch.next();
     if (done) return value;
-    fold.push(value);
-    yield value;
+    yield told(fold, [value]);
   }
 }
 
@@ -143,7 +162,7 @@ async function* resumeCalls(
   signal: AbortSignal,
   fold: RunFold,
   decisions: ResumeDecisions,
-): AsyncGenerator<StreamEvent, Verdict | undefined> {
+): AsyncGenerator<Burst<StreamEvent>, Verdict | undefined> {
   const at = plan.messages.findLastIndex(({ role }) => role === 'assistant');
   const message = plan.messages[at];
   // Ids may come again from turn to turn: only what stands behind the message answers its calls.
@@ -157,7 +176,7 @@ async function* resumeCalls(
     if (decision?.type === 'result') {
       const { content, isError } = decision;
       const result = { type: 'tool_result' as const, callId: call.id, name: call.name, content };
-      yield* told(fold, [{ ...result, ...(isError === undefined ? {} : { isError }) }]);
+      yield told(fold, [{ ...result, ...(isError === undefined ? {} : { isError }) }]);
       continue;
     }
     if (decision?.type === 'approved') approved.add(call.id);
@@ -167,7 +186,7 @@ async function* resumeCalls(
   for (;;) {
     const { done, value } = await batch.next();
     if (done) return interruption(value);
-    yield* told(fold, [value]);
+    yield told(fold, [value]);
   }
 }
 

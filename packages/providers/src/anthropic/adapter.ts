@@ -1,15 +1,18 @@
 import {
   type AdapterContext,
   type AdapterEvent,
+  type Burst,
   type ChatAdapter,
   type ChatRequest,
   ConfigurationError,
+  inBursts,
   type PreparedRequest,
 } from '@antiphon/engine';
-import { type ErrorContext, errorFromResponse } from '../http/errors.js';
-import { Exchange, type Fetch } from '../http/exchange.js';
+import type { ErrorContext } from '../http/errors.js';
+import type { Fetch } from '../http/exchange.js';
 import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
+import { readAnswer } from '../http/read-answer.js';
 import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 import { AnswerReader } from './answer.js';
 import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
@@ -68,7 +71,7 @@ export function anthropic(options: AnthropicOptions): ChatAdapter {
     model,
     structuredOutput: traits.structuredOutput,
     continuation: traits.prefill,
-    stream: (request, context) => streamAnswer(request, context, settings),
+    stream: (request, context) => inBursts(streamAnswer(request, context, settings), context.signal),
     prepare: async (request, context) => prepared(request, context, settings),
   };
 }
@@ -78,42 +81,19 @@ interface Settings extends AnthropicOptions {
   readonly given: Headers;
 }
 
-async function* streamAnswer(
-  request: ChatRequest,
-  context: AdapterContext,
-  settings: Settings,
-): AsyncGenerator<AdapterEvent, void, undefined> {
-  const { signal, clock } = context;
+async function* streamAnswer(request: ChatRequest, context: AdapterContext, settings: Settings): AsyncGenerator<Burst<AdapterEvent>, void> {
   const { url, address } = settings.endpoint;
-  signal.throwIfAborted();
+  context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const built = buildRequest(request, settings);
   const { headers, secrets } = await authorize(settings, context, built);
   const about: ErrorContext = { provider: PROVIDER, address, redact: redactor(secrets) };
-  signal.throwIfAborted();
-  const exchange = new Exchange(signal);
-  try {
-    const { fetch } = settings;
-    const response = await exchange.send({ url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) });
-    if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
-    const answer = new AnswerReader(url, response.headers, about, built.warnings, request.raw);
-    const shown = () => answer.shown;
-    while (!answer.over) {
-      const bytes = await exchange.read(shown);
-      if (bytes) answer.feed(bytes);
-      else answer.end();
-      const events = answer.take();
-      // While a tool runs on the server only pings come.
-      if (events.length === 0) context.deadline?.restart();
-      for (const event of events) {
-        yield event;
-        signal.throwIfAborted();
-      }
-    }
-    if (answer.failure) throw answer.failure;
-  } finally {
-    exchange.close();
-  }
+  const { fetch } = settings;
+  const outgoing = { url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) };
+  yield* readAnswer(outgoing, context, response => new AnswerReader(url, response.headers, about, built.warnings, request.raw), {
+    // While a tool runs on the server only pings come.
+    onSilence: () => context.deadline?.restart(),
+  });
 }
 
 function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {

@@ -1,7 +1,14 @@
-import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
-import { errorFromResponse } from '../http/errors.js';
-import { Exchange } from '../http/exchange.js';
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type Burst,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  inBursts,
+} from '@antiphon/engine';
 import { checkedHeaders } from '../http/headers.js';
+import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
 import { AnswerReader } from './answer.js';
 import { resolveEndpoint } from './endpoint.js';
@@ -41,37 +48,16 @@ export function openaiChat(options: OpenaiChatOptions): ChatAdapter {
     provider: endpoint.profile.name,
     model,
     structuredOutput: endpoint.profile.structuredOutput,
-    stream: (request, context) => streamAnswer(request, context, server),
+    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
     prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
   };
 }
 
-async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<AdapterEvent, void, undefined> {
-  const { signal, clock } = context;
+async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
   const { profile } = server.endpoint;
-  signal.throwIfAborted();
+  context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const { body, warnings } = buildRequest(request, server.model, profile);
   const outgoing = await withKey(body, server, context);
-  const { about } = outgoing;
-  signal.throwIfAborted();
-  const exchange = new Exchange(signal);
-  try {
-    const response = await exchange.send(outgoing);
-    if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
-    const answer = new AnswerReader(profile, response.headers, about, warnings, request.raw);
-    const shown = () => answer.shown;
-    while (!answer.over) {
-      const bytes = await exchange.read(shown);
-      if (bytes) answer.feed(bytes);
-      else answer.end();
-      for (const event of answer.take()) {
-        yield event;
-        signal.throwIfAborted();
-      }
-    }
-    if (answer.failure) throw answer.failure;
-  } finally {
-    exchange.close();
-  }
+  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerReader(profile, headers, outgoing.about, warnings, request.raw));
 }

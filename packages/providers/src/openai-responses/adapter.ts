@@ -1,7 +1,14 @@
-import { type AdapterContext, type AdapterEvent, type ChatAdapter, type ChatRequest, ConfigurationError } from '@antiphon/engine';
-import { errorFromResponse } from '../http/errors.js';
-import { Exchange } from '../http/exchange.js';
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type Burst,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  inBursts,
+} from '@antiphon/engine';
 import { checkedHeaders } from '../http/headers.js';
+import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
 import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
@@ -45,34 +52,16 @@ export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
     provider: endpoint.profile.name,
     model,
     structuredOutput: true,
-    stream: (request, context) => readAnswer(request, context, server),
+    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
     prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
   };
 }
 
-async function* readAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<AdapterEvent, void, undefined> {
-  const { signal, clock } = context;
-  signal.throwIfAborted();
+async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
+  context.signal.throwIfAborted();
+  // Local checks before keys, keys before sockets.
   const built = buildRequest(request, server.model, server.endpoint.profile);
   const outgoing = await withKey(built.body, server, context);
   const { about } = outgoing;
-  signal.throwIfAborted();
-  const exchange = new Exchange(signal);
-  try {
-    const response = await exchange.send(outgoing);
-    if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
-    const answer = new AnswerBody({ ...built, headers: response.headers, about, raw: request.raw === true });
-    while (!answer.over) {
-      const bytes = await exchange.read(() => answer.shown);
-      if (bytes) answer.feed(bytes);
-      else answer.end();
-      for (const event of answer.take()) {
-        yield event;
-        signal.throwIfAborted();
-      }
-    }
-    if (answer.failure) throw answer.failure;
-  } finally {
-    exchange.close();
-  }
+  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerBody({ ...built, headers, about, raw: request.raw === true }));
 }

@@ -1,4 +1,4 @@
-import type { ChatAdapter, Warning } from '@antiphon/engine';
+import { type AdapterEvent, type Burst, burstsOf, type ChatAdapter, inBursts, type Warning } from '@antiphon/engine';
 
 /** The same adapter, whose first answer begins with these warnings. What else the adapter has (`close`) stays. */
 export function warnFirst<A extends ChatAdapter>(adapter: A, warnings: readonly Warning[]): A {
@@ -6,13 +6,16 @@ export function warnFirst<A extends ChatAdapter>(adapter: A, warnings: readonly 
   let told = false;
   return {
     ...adapter,
-    async *stream(request, context) {
-      context.signal.throwIfAborted();
-      if (!told) {
-        told = true;
-        for (const warning of warnings) yield { type: 'warning', warning };
+    stream(request, context) {
+      async function* warned(): AsyncGenerator<Burst<AdapterEvent>, void> {
+        context.signal.throwIfAborted();
+        if (!told) {
+          told = true;
+          yield warnings.map(warning => ({ type: 'warning' as const, warning }));
+        }
+        yield* burstsOf(adapter.stream(request, context));
       }
-      yield* adapter.stream(request, context);
+      return inBursts(warned(), context.signal);
     },
   };
 }
