@@ -58,6 +58,18 @@ function gemini() {
   ]);
 }
 
+function interactions() {
+  const interaction = { id: 'v1_1', object: 'interaction', model: 'gemini-3-flash-preview' };
+  const usage = { total_input_tokens: 7, total_output_tokens: 9, total_tokens: 16 };
+  return sse([
+    { event_type: 'interaction.created', interaction: { ...interaction, status: 'in_progress' } },
+    { event_type: 'step.start', index: 0, step: { type: 'model_output' } },
+    ...ANSWER.map(text => ({ event_type: 'step.delta', index: 0, delta: { type: 'text', text } })),
+    { event_type: 'step.stop', index: 0 },
+    { event_type: 'interaction.completed', interaction: { ...interaction, status: 'completed', usage } },
+  ]);
+}
+
 const embeddings = ({ input }) =>
   json({
     object: 'list',
@@ -98,6 +110,7 @@ const SERVERS = [
   [/^https:\/\/api\.cohere\.com\/v2\/rerank$/, rerank],
   [/^https:\/\/api\.anthropic\.com\/v1\/messages$/, anthropic],
   [/^https:\/\/generativelanguage\.googleapis\.com\/.*:streamGenerateContent/, gemini],
+  [/^https:\/\/generativelanguage\.googleapis\.com\/v1beta\/interactions$/, interactions],
 ];
 
 const real = globalThis.fetch;

@@ -6,7 +6,14 @@ export { type CohereRerankOptions, cohereRerank } from './cohere/rerank.js';
 export { elevenlabsSpeech } from './elevenlabs/speech.js';
 export { elevenlabsTranscription } from './elevenlabs/transcription.js';
 export type { ElevenlabsOptions } from './elevenlabs/vendor.js';
-export { type GeminiOptions, gemini, geminiEmbeddings, geminiImages, geminiTranscription } from './gemini/index.js';
+export {
+  type GeminiChatOptions,
+  type GeminiOptions,
+  gemini,
+  geminiEmbeddings,
+  geminiImages,
+  geminiTranscription,
+} from './gemini/index.js';
 export type { Fetch } from './http/exchange.js';
 export type { ApiKey } from './http/keys.js';
 export type { ServiceOptions } from './http/service.js';

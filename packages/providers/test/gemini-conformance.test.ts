@@ -11,8 +11,10 @@ import {
 } from '@antiphon/engine/testing';
 import { type GeminiOptions, gemini, geminiEmbeddings, geminiImages, geminiTranscription } from '@antiphon/providers';
 import { describe, expect, test } from 'vitest';
+import { call, completed, created, delta, output, thought } from './support/interactions-wire.js';
 
 const FINISH = { stop: 'STOP', tool_calls: 'STOP', length: 'MAX_TOKENS' } as const;
+type Api = 'generate-content' | 'interactions';
 const BASE = { model: 'm', baseURL: 'http://model.test' };
 
 const chunk = (...parts: object[]) => ({ candidates: [{ content: { role: 'model', parts } }], responseId: 'r1' });
@@ -36,6 +38,26 @@ function* wireOf({ text = [], reasoning = [], toolCalls = [], finish, usage, end
   yield { candidates: [{ content: { parts: [{ text: '' }] }, finishReason: FINISH[finish] }], usageMetadata: usageOf(usage) };
 }
 
+const STATUSES = { stop: 'completed', tool_calls: 'requires_action', length: 'incomplete' } as const;
+
+/** The same scenario as an interaction. */
+function* stepsOf({ text = [], reasoning = [], toolCalls = [], finish, usage, ends }: ChatScenario): Generator<object> {
+  let index = 0;
+  yield created();
+  for (const words of reasoning) yield* thought(index++, '', words);
+  if (text.length > 0) yield* output(index, ...text).slice(0, -1);
+  while (ends === 'endless') yield delta(index, { type: 'text', text: text.at(-1) });
+  for (const { id, name, rawArguments } of toolCalls) {
+    const events = call(++index, id ?? '', name, rawArguments);
+    // What is cut off never comes to its end.
+    yield* finish === 'length' ? events.slice(0, -1) : events;
+  }
+  if (ends !== 'complete') return;
+  const { inputTokens, outputTokens } = usage ?? {};
+  const account = usage && { total_input_tokens: inputTokens, total_output_tokens: outputTokens };
+  yield completed(STATUSES[finish], { usage: account });
+}
+
 /** Arguments on this wire are JSON already: a server cannot get them wrong. */
 function isPossible({ toolCalls = [], finish }: ChatScenario): boolean {
   if (finish === 'length') return true;
@@ -57,15 +79,15 @@ function failed({ status, message, retryAfterMs }: { status: number; message: st
   return new Response(JSON.stringify({ error: { code: status, message, details } }), { status });
 }
 
-function chatUnderTest(scenario: ChatScenario): ChatUnderTest | undefined {
-  if (!isPossible(scenario)) return undefined;
+function chatUnderTest(scenario: ChatScenario, api: Api = 'generate-content'): ChatUnderTest | undefined {
+  if (api === 'generate-content' && !isPossible(scenario)) return undefined;
   const seen = { requests: 0, open: 0, sent: 0 };
   const fetch = async (_url: unknown, init?: RequestInit): Promise<Response> => {
     seen.requests++;
     const { failure, ends } = scenario;
     if (failure) return failed(failure);
     seen.open++;
-    const wire = wireOf(scenario);
+    const wire = (api === 'interactions' ? stepsOf : wireOf)(scenario);
     const encoder = new TextEncoder();
     const body = new ReadableStream<Uint8Array>(
       {
@@ -92,7 +114,7 @@ function chatUnderTest(scenario: ChatScenario): ChatUnderTest | undefined {
     init?.signal?.throwIfAborted();
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   };
-  return { adapter: gemini({ ...BASE, fetch }), requests: () => seen.requests, open: () => seen.open, sent: () => seen.sent };
+  return { adapter: gemini({ ...BASE, api, fetch }), requests: () => seen.requests, open: () => seen.open, sent: () => seen.sent };
 }
 
 /** The same for a capability whose answer is one JSON value. */
@@ -118,7 +140,17 @@ function run(cases: { name: string; run(): Promise<void> }[], least: number): vo
   for (const { name, run: holds } of cases) test(name, holds);
 }
 
-describe('gemini holds the contract of a chat adapter', () => run(adapterConformance(chatUnderTest), 35));
+describe('gemini holds the contract of a chat adapter', () =>
+  run(
+    adapterConformance(scenario => chatUnderTest(scenario)),
+    35,
+  ));
+
+describe('so it does by the Interactions API', () =>
+  run(
+    adapterConformance(scenario => chatUnderTest(scenario, 'interactions')),
+    35,
+  ));
 
 describe('geminiEmbeddings holds its contract', () => {
   run(

@@ -18,6 +18,19 @@ interface Facts {
   thought_signatures?: number;
   usage?: { input: number; cache_read: number | null; output: number; reasoning: number | null; raw_total: number };
 }
+/** Of an interaction the facts are the server's own account; its words and calls are put together here. */
+interface InteractionFacts {
+  protocol: string;
+  events: number;
+  event_types: string[];
+  usage: Record<`total_${'' | 'input_' | 'output_' | 'thought_' | 'cached_' | 'tool_use_'}tokens`, number>;
+}
+interface WireEvent {
+  event_type: string;
+  step?: { type: string; id?: string; name?: string };
+  delta?: { type: string; text?: string; signature?: string; arguments?: string };
+  interaction?: { id: string; status: string; model: string };
+}
 
 const root = fileURLToPath(new URL('../../../../shared/streams/', import.meta.url));
 const present = existsSync(`${root}facts.json`);
@@ -25,6 +38,7 @@ if (!present) console.log('skipped: the recorded streams are not beside this che
 const all: Record<string, { facts: Facts }> = present ? JSON.parse(readFileSync(`${root}facts.json`, 'utf8')) : {};
 const isWhole = ({ protocol = '' }: Facts) => protocol === 'gemini generateContent' || protocol === 'gemini (one body)';
 const mine = Object.entries(all).filter(([, { facts }]) => isWhole(facts));
+const interactions = Object.entries(all).filter(([, { facts }]) => facts.protocol === 'gemini interactions');
 const logged = Object.keys(all).find(file => all[file]?.facts.protocol === 'gemini (proxy log)');
 
 const WAYS: Record<string, (body: string) => Uint8Array[]> = {
@@ -44,7 +58,7 @@ function encode(text: string): Uint8Array {
   return new TextEncoder().encode(text);
 }
 
-function replay(pieces: Uint8Array[]): Promise<Run> {
+function replay(pieces: Uint8Array[], options: Partial<Parameters<typeof gemini>[0]> = {}): Promise<Run> {
   const fetch = async () => {
     let next = 0;
     const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
@@ -54,7 +68,7 @@ function replay(pieces: Uint8Array[]): Promise<Run> {
     };
     return new Response(new ReadableStream({ pull }));
   };
-  return run(gemini({ model: 'm', baseURL: 'http://model.test/v1', fetch }));
+  return run(gemini({ model: 'm', baseURL: 'http://model.test/v1', fetch, ...options }));
 }
 
 /** The same chunks as an event stream, and as the list of JSON that comes without `alt=sse`. */
@@ -101,12 +115,57 @@ function expectFacts(result: Run, want: Facts): void {
   });
 }
 
+function expectInteraction(result: Run, events: WireEvent[], { usage }: InteractionFacts): void {
+  const said = (kind: string) => events.flatMap(({ delta }) => (delta?.type === kind ? [delta] : []));
+  const { interaction } = events.at(-1)!;
+  expect(result).toMatchObject({ error: undefined, warnings: [], reasoning: '', responseId: interaction?.id, model: interaction?.model });
+  expect(result.text).toBe(
+    said('text')
+      .map(({ text }) => text)
+      .join(''),
+  );
+  const called = events.flatMap(({ step }) => (step?.type === 'function_call' ? [step] : []));
+  const args = said('arguments_delta').map(({ arguments: text }) => text);
+  expect(result.calls.map(({ id, name, rawArguments }) => [id, name, rawArguments])).toEqual(
+    called.map(({ id, name }, i) => [id, name, args[i]]),
+  );
+  expect([result.raw, result.finish]).toEqual([interaction?.status, called.length > 0 ? 'tool_calls' : 'stop']);
+  const signatures = result.events.flatMap(event =>
+    event.type === 'reasoning_end' ? [event.providerState?.gemini?.thoughtSignature] : [],
+  );
+  expect(signatures).toEqual(said('thought_signature').map(({ signature }) => signature));
+  expect(result.usage).toEqual({
+    inputTokens: usage.total_input_tokens + usage.total_tool_use_tokens,
+    outputTokens: usage.total_output_tokens + usage.total_thought_tokens,
+    totalTokens: usage.total_tokens,
+    cachedInputTokens: usage.total_cached_tokens,
+    reasoningTokens: usage.total_thought_tokens,
+  });
+}
+
 describe.skipIf(!present)('recorded streams', () => {
   test('there are some', () => expect(mine.length).toBeGreaterThanOrEqual(5));
   describe.each(mine)('%s', (file, { facts }) => {
     it.each(Object.keys(WAYS))('%s', async way => expectFacts(await replay(WAYS[way]!(bodiesOf(file).events!)), facts));
     it.each(['list', 'bare'])('as JSON without an event stream: %s', async form => {
       for (const way of ['whole', 'in one-byte pieces', 'with CRLF']) expectFacts(await replay(WAYS[way]!(bodiesOf(file)[form]!)), facts);
+    });
+  });
+
+  test('there are some of the Interactions API', () => expect(interactions.length).toBeGreaterThanOrEqual(2));
+  describe.each(interactions)('%s', (file, { facts }) => {
+    const wanted = facts as unknown as InteractionFacts;
+    const lines = readFileSync(root + file, 'utf8').split('\n');
+    const events: WireEvent[] = lines.flatMap(line => (line.trim() === '' ? [] : [JSON.parse(line)]));
+    it('is what the facts are about', () => {
+      expect(events).toHaveLength(wanted.events);
+      expect([...new Set(events.map(event => event.event_type))].sort()).toEqual(wanted.event_types);
+    });
+    // The answer is read by what it is, whichever API was asked.
+    describe.each(['interactions', 'generate-content'] as const)('asked by %s', api => {
+      it.each(Object.keys(WAYS))('%s', async way =>
+        expectInteraction(await replay(WAYS[way]!(bodiesOf(file).events!), { api }), events, wanted),
+      );
     });
   });
 

@@ -1,8 +1,7 @@
-import { ConfigurationError } from '@antiphon/engine';
+import { ConfigurationError, redactor } from '@antiphon/engine';
 import { type OpenaiChatOptions, openaiChat } from '@antiphon/providers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { redactor } from '../src/http/redact.js';
 import { parseHttpDate, retryAfterMs } from '../src/http/retry-after.js';
 import { contextOf, HELLO, run } from './support/run.js';
 import { type Answer, serve, type TestServer } from './support/server.js';

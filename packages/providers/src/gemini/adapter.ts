@@ -1,16 +1,44 @@
-import type { AdapterContext, AdapterEvent, ChatAdapter, ChatRequest } from '@antiphon/engine';
-import { errorFromResponse } from '../http/errors.js';
-import { Exchange } from '../http/exchange.js';
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type Burst,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  inBursts,
+} from '@antiphon/engine';
+import { readAnswer } from '../http/read-answer.js';
 import { AnswerReader } from './answer.js';
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
+import { buildInteraction } from './interactions/request.js';
 import { buildRequest } from './request.js';
 
-const METHOD = 'streamGenerateContent';
+export interface GeminiChatOptions extends GeminiOptions {
+  /**
+   * Which of Google's two APIs is spoken: `generateContent`, the default, or Interactions, which has what is new. An answer is read by what it
+   * is, so a gateway may answer in either.
+   *
+   * ```ts
+   * const chat = gemini({ model: 'gemini-3-flash-preview', api: 'interactions' });
+   * ```
+   */
+  readonly api?: 'generate-content' | 'interactions';
+}
+
+/** How each API is asked. */
+const APIS = {
+  'generate-content': { method: 'streamGenerateContent', build: buildRequest },
+  interactions: { method: 'interactions', build: buildInteraction },
+} as const;
 
 /**
  * A chat model behind the Gemini API. Thought signatures, ids of calls and code that Google ran are kept in the messages' provider state
  * and go back on the very parts that they came with. Fields of the API without a neutral setting go into `providerOptions.gemini`:
  * `{ safetySettings, cachedContent, tools: [{ googleSearch: {} }], generationConfig: { … } }`.
+ *
+ * With `api: 'interactions'` those fields are that API's: `{ tools: [{ type: 'google_search' }], service_tier, generation_config: { … } }`.
+ * Nothing is stored at Google (`store: false`), and each request brings the whole thread with the thoughts' signatures. Who sets `store` may
+ * pass the `responseId` of an answer as `previous_interaction_id`: then only what came after it is sent.
  *
  * Throws `ConfigurationError` (`invalid_option`) at once for a bad URL, header or model. A call throws `ConfigurationError` (`missing_key`)
  * before anything is sent when Google's own host would get no key, and `AdapterError` for every failure of the world. The key goes into a
@@ -20,17 +48,21 @@ const METHOD = 'streamGenerateContent';
  * const engine = createEngine({ chat: gemini({ model: 'gemini-3-flash-preview' }) }); // the key is read from GEMINI_API_KEY
  * ```
  */
-export function gemini(options: GeminiOptions): ChatAdapter {
+export function gemini(options: GeminiChatOptions): ChatAdapter {
   const endpoint = endpointFor('gemini', options);
-  const { model } = options;
+  const { model, api = 'generate-content' } = options;
+  if (!Object.hasOwn(APIS, api)) {
+    throw new ConfigurationError('invalid_option', `gemini has no api "${api}": it is "generate-content" or "interactions".`);
+  }
+  const { method, build } = APIS[api];
   return {
     provider: PROVIDER,
     model,
     structuredOutput: true,
-    stream: (request, context) => streamAnswer(request, context, endpoint, model),
+    stream: (request, context) => inBursts(streamAnswer(request, context, endpoint, model, api), context.signal),
     async prepare(request, context) {
-      const built = buildRequest(request, model);
-      return { ...endpoint.shown(METHOD, built.model, context), method: 'POST', body: built.body, warnings: built.warnings };
+      const built = build(request, model);
+      return { ...endpoint.shown(method, built.model, context), method: 'POST', body: built.body, warnings: built.warnings };
     },
   };
 }
@@ -40,34 +72,12 @@ async function* streamAnswer(
   context: AdapterContext,
   endpoint: Endpoint,
   ownModel: string,
-): AsyncGenerator<AdapterEvent, void, undefined> {
-  const { signal, clock } = context;
-  signal.throwIfAborted();
+  api: keyof typeof APIS,
+): AsyncGenerator<Burst<AdapterEvent>, void> {
+  context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { model, body, warnings } = buildRequest(request, ownModel);
-  const outgoing = await endpoint.outgoing(METHOD, model, body, context);
-  const { about } = outgoing;
-  signal.throwIfAborted();
-  const exchange = new Exchange(signal);
-  try {
-    const response = await exchange.send(outgoing);
-    if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, about);
-    const answer = new AnswerReader(response.headers, about, warnings, request.raw);
-    const shown = () => answer.shown;
-    for (let open = true; open && !answer.failure; ) {
-      const bytes = await exchange.read(shown);
-      if (bytes) answer.feed(bytes);
-      else {
-        answer.end();
-        open = false;
-      }
-      for (const event of answer.take()) {
-        yield event;
-        signal.throwIfAborted();
-      }
-    }
-    if (answer.failure) throw answer.failure;
-  } finally {
-    exchange.close();
-  }
+  const { method, build } = APIS[api];
+  const { model, body, warnings } = build(request, ownModel);
+  const outgoing = await endpoint.outgoing(method, model, body, context);
+  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerReader(headers, outgoing.about, warnings, request.raw));
 }

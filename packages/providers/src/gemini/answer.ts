@@ -2,6 +2,8 @@ import { AdapterError, type AdapterEvent, BlockWriter, type Warning } from '@ant
 import { findServerError } from '../http/classify.js';
 import { type ErrorContext, errorInAnswer, htmlTitle, isHtml, parseJson } from '../http/errors.js';
 import { SseParser } from '../http/sse.js';
+import { isInteraction } from './interactions/events.js';
+import { StepReader } from './interactions/step-reader.js';
 import { JsonValues } from './json-values.js';
 import { ChunkReader } from './stream.js';
 
@@ -10,7 +12,7 @@ const COLON = 58;
 /**
  * The body of one answer, from bytes to events. `feed` bytes and `take` events until `over`, or `end` when the bytes end; then `failure`
  * says whether it went wrong. Nothing is thrown, so that what arrived before a failure can be passed on first. It reads event streams, and
- * the list of JSON objects that the API sends when a proxy drops `alt=sse`.
+ * the list of JSON objects that the API sends when a proxy drops `alt=sse`. Which of Google's two APIs answers is seen in each event.
  */
 export class AnswerReader {
   readonly #about: ErrorContext;
@@ -18,6 +20,7 @@ export class AnswerReader {
   readonly #raw: boolean;
   readonly #blocks = new BlockWriter();
   readonly #chunks = new ChunkReader(this.#blocks);
+  readonly #steps = new StepReader(this.#blocks);
   readonly #sse = new SseParser({
     onEvent: (data, event) => this.#event(data, event),
     onStray: line => this.#bare.feed(`${line}\n`),
@@ -26,6 +29,7 @@ export class AnswerReader {
   /** JSON without `data:` before it. */
   readonly #bare = new JsonValues(text => this.#accept(text));
   #events = 0;
+  #ended = false;
   failure: AdapterError | undefined;
 
   /** `raw`: the server's own events are passed on too. */
@@ -41,6 +45,11 @@ export class AnswerReader {
     return this.#blocks.hasContent;
   }
 
+  /** The answer is complete or has failed; the rest of the bytes is of no interest. */
+  get over(): boolean {
+    return this.#ended || this.failure !== undefined;
+  }
+
   feed(bytes: Uint8Array): void {
     this.#sse.feed(bytes);
   }
@@ -52,12 +61,15 @@ export class AnswerReader {
   /** The bytes have ended. */
   end(): void {
     this.#sse.end();
-    if (this.failure) return;
+    if (this.over) return;
+    this.#ended = true;
+    this.#steps.breakOff();
     const { rest } = this.#bare;
     if (this.#chunks.finished) {
       if (rest !== '') this.#warnOf(rest);
       this.#chunks.finish();
-    } else if (this.#events > 0 || this.#bare.isOpen) {
+    } else if (this.#steps.error) this.#serverError(this.#steps.error);
+    else if (this.#events > 0 || this.#bare.isOpen) {
       const message = `The answer of ${this.#about.provider} is not whole: the stream ended without a finish reason.`;
       this.failure = new AdapterError('truncated', message, { provider: this.#about.provider, retryable: !this.shown });
     } else if (rest === '') this.#fail('truncated', 'sent an empty answer', true);
@@ -71,13 +83,13 @@ export class AnswerReader {
 
   #event(data: string, event: string): void {
     // Keep-alives: no data, or a comment that a proxy has wrapped as data. Some gateways end with the mark of another dialect.
-    if (this.failure || data === '' || data.charCodeAt(0) === COLON || data.trim() === '[DONE]') return;
+    if (this.over || data === '' || data.charCodeAt(0) === COLON || data.trim() === '[DONE]') return;
     this.#accept(data);
     if (event === 'error' && !this.failure) this.#serverError(findServerError(parseJson(data)) ?? { message: data, codes: [] });
   }
 
   #accept(text: string): void {
-    if (this.failure) return;
+    if (this.over) return;
     this.#events++;
     const value = parseJson(text);
     if (value === undefined) {
@@ -89,10 +101,20 @@ export class AnswerReader {
   }
 
   #acceptValue(value: unknown): void {
-    if (this.failure) return;
+    if (this.over) return;
     if (this.#raw) this.#blocks.raw(JSON.parse(this.#about.redact(JSON.stringify(value))));
-    for (const chunk of Array.isArray(value) ? value : [value]) this.#chunks.accept(chunk);
-    if (this.#chunks.error) this.#serverError(this.#chunks.error);
+    for (const event of Array.isArray(value) ? value : [value]) {
+      if (isInteraction(event)) this.#steps.accept(event);
+      else this.#chunks.accept(event);
+    }
+    const error = this.#steps.error ?? this.#chunks.error;
+    if (error) this.#serverError(error);
+    else if (this.#steps.finished) {
+      // Its last event is marked as such, while a chunk of generateContent may always be followed by another.
+      this.#steps.finish();
+      this.#ended = true;
+      this.#sse.stop();
+    }
   }
 
   #warnOf(text: string): void {

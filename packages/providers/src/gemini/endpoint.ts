@@ -26,8 +26,8 @@ export interface GeminiOptions {
   readonly fetch?: Fetch;
 }
 
-/** A verb of the API. */
-type Method = 'streamGenerateContent' | 'generateContent' | 'batchEmbedContents';
+/** A verb of the API, or its collection of interactions. */
+type Method = 'streamGenerateContent' | 'generateContent' | 'batchEmbedContents' | 'interactions';
 
 /** One configured API. */
 export interface Endpoint {
@@ -89,13 +89,16 @@ export function modelPath(model: string): string {
 
 function urlOf(base: URL, model: string, method: Method): URL {
   const url = new URL(base);
-  url.pathname = `${base.pathname}/${modelPath(model)}:${method}`;
+  // Here the model stands in the body.
+  const place = method === 'interactions' ? method : `${modelPath(model)}:${method}`;
+  url.pathname = `${base.pathname}/${place}`;
   if (method === 'streamGenerateContent') url.searchParams.set('alt', 'sse');
   return url;
 }
 
 function headersOf(given: Headers, key: string | undefined, method: Method): Headers {
-  const accept = method === 'streamGenerateContent' ? 'text/event-stream' : 'application/json';
+  const streams = method === 'streamGenerateContent' || method === 'interactions';
+  const accept = streams ? 'text/event-stream' : 'application/json';
   const headers = new Headers({ 'content-type': 'application/json', accept });
   if (key !== undefined) headers.set(KEY_HEADER, key);
   for (const [name, value] of given) headers.set(name, value);

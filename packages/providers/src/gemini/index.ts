@@ -1,4 +1,4 @@
-export { gemini } from './adapter.js';
+export { type GeminiChatOptions, gemini } from './adapter.js';
 export { geminiEmbeddings } from './embeddings.js';
 export type { GeminiOptions } from './endpoint.js';
 export { geminiImages } from './images.js';

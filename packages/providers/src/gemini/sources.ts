@@ -9,18 +9,19 @@ export class Sources {
     return this.#found.values();
   }
 
-  add({ groundingMetadata, citationMetadata, urlContextMetadata }: WireCandidate): void {
+  addCandidate({ groundingMetadata, citationMetadata, urlContextMetadata }: WireCandidate): void {
     for (const chunk of listIn(groundingMetadata, 'groundingChunks')) {
-      for (const kind of ['web', 'retrievedContext', 'maps', 'image']) if (isRecord(chunk[kind])) this.#add(chunk[kind]);
+      for (const kind of ['web', 'retrievedContext', 'maps', 'image']) if (isRecord(chunk[kind])) this.add(chunk[kind]);
     }
-    for (const citation of [...listIn(citationMetadata, 'citationSources'), ...listIn(citationMetadata, 'citations')]) this.#add(citation);
+    for (const citation of [...listIn(citationMetadata, 'citationSources'), ...listIn(citationMetadata, 'citations')]) this.add(citation);
     for (const { retrievedUrl, urlRetrievalStatus } of listIn(urlContextMetadata, 'urlMetadata')) {
       const failed = typeof urlRetrievalStatus === 'string' && /ERROR|PAYWALL|UNSAFE/.test(urlRetrievalStatus);
-      if (!failed) this.#add({ uri: retrievedUrl });
+      if (!failed) this.add({ uri: retrievedUrl });
     }
   }
 
-  #add(place: Record<string, unknown>): void {
+  /** A place with `uri`, `title` and `text`. */
+  add(place: Record<string, unknown>): void {
     const url = text(place.uri) ?? text(place.sourceUri);
     const title = text(place.title);
     if (url === undefined && title === undefined) return;

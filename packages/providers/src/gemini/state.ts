@@ -9,16 +9,23 @@ export interface PartState {
   readonly id?: string;
   /** A part that has no neutral form, as it came: code that Google ran, its result, an empty part that only carries a signature. */
   readonly part?: JsonObject;
+  /** The same for a step of an interaction. */
+  readonly step?: JsonObject;
+  /** Id of the interaction that the part is from; Google only gives one to what it stores. */
+  readonly interaction?: string;
 }
+
+const TEXTS = ['thoughtSignature', 'id', 'interaction'] as const;
+const OBJECTS = ['part', 'step'] as const;
 
 /** Undefined when there is nothing to remember. */
 export function stateOf(state: { readonly [K in keyof PartState]?: unknown }): ProviderState | undefined {
-  const { thoughtSignature, id, part } = state;
-  const kept: Record<string, Json> = {
-    ...(typeof thoughtSignature === 'string' && thoughtSignature !== '' ? { thoughtSignature } : {}),
-    ...(typeof id === 'string' && id !== '' ? { id } : {}),
-    ...(isRecord(part) ? { part: part as JsonObject } : {}),
-  };
+  const kept: Record<string, Json> = {};
+  for (const field of TEXTS) {
+    const value = state[field];
+    if (typeof value === 'string' && value !== '') kept[field] = value;
+  }
+  for (const field of OBJECTS) if (isRecord(state[field])) kept[field] = state[field] as JsonObject;
   return Object.keys(kept).length === 0 ? undefined : { [PROVIDER]: kept };
 }
 
@@ -26,11 +33,5 @@ export function stateOf(state: { readonly [K in keyof PartState]?: unknown }): P
 export function stateIn(part: object): PartState {
   const all = (part as { readonly providerState?: unknown }).providerState;
   const own = isRecord(all) && Object.hasOwn(all, PROVIDER) ? all[PROVIDER] : undefined;
-  if (!isRecord(own)) return {};
-  const { thoughtSignature, id, part: whole } = own;
-  return {
-    ...(typeof thoughtSignature === 'string' ? { thoughtSignature } : {}),
-    ...(typeof id === 'string' ? { id } : {}),
-    ...(isRecord(whole) ? { part: whole as JsonObject } : {}),
-  };
+  return (isRecord(own) ? stateOf(own)?.[PROVIDER] : undefined) ?? {};
 }

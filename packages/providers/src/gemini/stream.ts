@@ -75,7 +75,7 @@ export class ChunkReader {
     }
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#acceptPart(part);
-    this.#sources.add(candidate);
+    this.#sources.addCandidate(candidate);
     const { finishReason: finish, finishMessage } = candidate;
     // Older models repeat STOP with each chunk; what is said last counts.
     if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;

@@ -1,0 +1,73 @@
+// Words, pictures, sound and files in the terms of the Interactions API, both ways.
+import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
+import { base64Of, bytesOf } from '../../http/bytes.js';
+import type { WireObject } from '../wire.js';
+
+/** Files that are text already go as words: the API's documents are PDFs and tables. */
+const TEXT = /^(text\/|application\/(json|xml)$)/;
+const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'document']);
+
+/** One part of a message; undefined for empty text. */
+export function contentToWire(part: UserPart): WireObject | undefined {
+  switch (part.type) {
+    case 'text':
+      return part.text === '' ? undefined : { type: 'text', text: part.text };
+    case 'audio':
+      return { type: 'audio', mime_type: part.mediaType, data: part.data };
+    case 'image':
+    case 'file':
+      return mediaToWire(part);
+  }
+}
+
+/** Bytes go inline; an address (an uploaded file, a public one) is handed on as it is. */
+export function mediaToWire(part: ImagePart | FilePart): WireObject {
+  const { mediaType, data, url } = part;
+  const text = data !== undefined && TEXT.test(mediaType) ? bytesOf(data) : undefined;
+  if (text) {
+    const words = new TextDecoder().decode(text);
+    const name = part.type === 'file' ? part.name : undefined;
+    return { type: 'text', text: name === undefined ? words : `File ${name}:\n${words}` };
+  }
+  const kind = mediaType.split('/')[0] ?? '';
+  const type = MEDIA.has(kind) ? kind : part.type === 'image' ? 'image' : 'document';
+  // The API wants one type, not a pattern; without one it looks for itself.
+  const mime_type = mediaType === '' || mediaType.includes('*') ? undefined : mediaType;
+  return data === undefined ? { type, mime_type, uri: url } : { type, mime_type, data };
+}
+
+export function isMedia(type: unknown): boolean {
+  return typeof type === 'string' && MEDIA.has(type);
+}
+
+/** What the model made; undefined when it has neither bytes nor an address. */
+export function fileOf(content: Record<string, unknown>): FilePart | ImagePart | undefined {
+  const { data, uri } = content;
+  const where = filled(data) ? { data } : filled(uri) ? { url: uri } : undefined;
+  if (!where) return undefined;
+  const mediaType = mediaTypeOf(content);
+  return { type: mediaType.startsWith('image/') ? 'image' : 'file', mediaType, ...where };
+}
+
+/** Sound that comes in pieces, each with its own padding, as one base64 text. */
+export function joinedBase64(pieces: readonly string[]): string {
+  if (pieces.slice(0, -1).every(piece => piece.length % 4 === 0 && !piece.endsWith('='))) return pieces.join('');
+  const parts = pieces.map(piece => bytesOf(piece) ?? new Uint8Array());
+  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return base64Of(bytes);
+}
+
+function mediaTypeOf({ type, mime_type: mime, sample_rate: rate }: Record<string, unknown>): string {
+  if (!filled(mime)) return type === 'image' ? 'image/png' : 'application/octet-stream';
+  // Bare samples mean nothing without their rate.
+  return mime === 'audio/l16' && typeof rate === 'number' ? `${mime};rate=${rate}` : mime;
+}
+
+function filled(value: unknown): value is string {
+  return typeof value === 'string' && value !== '';
+}

@@ -1,0 +1,38 @@
+import { type FinishReason, isRecord } from '@antiphon/engine';
+import { findServerError, type ServerError } from '../../http/classify.js';
+
+/** How an interaction ended, in Google's words. */
+const STATUSES: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['completed', 'stop'],
+  ['requires_action', 'tool_calls'],
+  ['incomplete', 'length'],
+]);
+const FAILED: ReadonlySet<string> = new Set(['failed', 'cancelled']);
+
+/** Codes of `google.rpc.Code` that say what kind of failure it is. */
+const RPC_CODES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [3, 'invalid_argument'],
+  [4, 'deadline_exceeded'],
+  [7, 'permission_denied'],
+  [8, 'resource_exhausted'],
+  [13, 'internal'],
+  [14, 'unavailable'],
+  [16, 'unauthenticated'],
+]);
+
+/** What a status means: with calls, a completed interaction and a status that nobody knows mean that the calls wait. */
+export function finishOf(status: string, hasCalls: boolean): FinishReason {
+  const reason = STATUSES.get(status) ?? 'other';
+  return hasCalls && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
+}
+
+export function isFailure(status: string): boolean {
+  return FAILED.has(status);
+}
+
+/** The error that an event, a step or an interaction carries; `instead` is said when it carries none. */
+export function errorOf(error: unknown, instead: string): ServerError {
+  const found = findServerError({ error }) ?? { message: instead, codes: [] };
+  const word = isRecord(error) ? RPC_CODES.get(error.code) : undefined;
+  return word === undefined ? found : { ...found, codes: [...found.codes, word] };
+}

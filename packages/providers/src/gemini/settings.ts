@@ -1,0 +1,107 @@
+// What both of Google's APIs, generateContent and Interactions, make of the neutral settings.
+import { AdapterError, type ChatRequest, isRecord, type ModelSettings, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import { PROVIDER } from './endpoint.js';
+import { isGemini3 } from './models.js';
+import { supportedSchema } from './schema.js';
+import type { WireJson, WireObject } from './wire.js';
+
+export interface BuiltRequest {
+  readonly model: string;
+  /** The JSON text to send. */
+  readonly body: string;
+  readonly warnings: readonly Warning[];
+}
+
+const MAX_STOPS = 5;
+const LADDER: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
+/** Fields that only have a default in the request; who sets them replaces nothing. */
+const DEFAULTS: ReadonlySet<string> = new Set(['stream', 'store']);
+
+export function nothingToAnswer(): AdapterError {
+  const message = 'Gemini answers to at least one message of the user or of a tool, and the request has none. Nothing was sent.';
+  return new AdapterError('invalid_request', message, { provider: PROVIDER });
+}
+
+export function stopTexts(stop: ModelSettings['stop'], warnings: Warning[]): readonly string[] | undefined {
+  if (stop !== undefined && stop.length > MAX_STOPS) {
+    warnings.push(unsupported('stop', `Gemini takes ${MAX_STOPS} stop texts; the other ${stop.length - MAX_STOPS} were not sent.`));
+  }
+  return stop?.length ? stop.slice(0, MAX_STOPS) : undefined;
+}
+
+/** The effort that the model knows and that is nearest to the one asked for. */
+export function knownEffort(
+  effort: ReasoningEffort,
+  model: string,
+  known: readonly ReasoningEffort[],
+  warnings: Warning[],
+): ReasoningEffort {
+  const place = LADDER.indexOf(effort);
+  const distance = (other: ReasoningEffort) => Math.abs(LADDER.indexOf(other) - place);
+  const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best), known[0] ?? effort);
+  if (nearest !== effort) warnings.push(unsupported('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
+  return nearest;
+}
+
+/** The schema that the answer is held to; undefined when none was asked for, or the model takes none. */
+export function outputSchema({ output, tools = [] }: ChatRequest, model: string, warnings: Warning[]): WireJson {
+  if (output === undefined) return undefined;
+  if (tools.length > 0 && !isGemini3(model)) {
+    warnings.push(unsupported('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
+    return undefined;
+  }
+  return schemaToWire(output.schema as WireObject, 'output', `the schema of ${output.name}`, warnings);
+}
+
+export function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
+  const stripped = new Set<string>();
+  const supported = supportedSchema(schema, stripped);
+  if (stripped.size > 0) {
+    warnings.push(unsupported(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
+  }
+  return supported;
+}
+
+/** Warns of a call that was demanded of nobody. */
+export function warnOfNoTools(toolChoice: ChatRequest['toolChoice'], warnings: Warning[]): void {
+  if (toolChoice === undefined || toolChoice === 'none' || toolChoice === 'auto') return;
+  warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+}
+
+export function ownOptions(options: ModelSettings['providerOptions']): WireObject {
+  return options !== undefined && Object.hasOwn(options, PROVIDER) ? (options[PROVIDER] as WireObject) : {};
+}
+
+/** The caller's own fields: objects are joined with what was derived from settings, `lists` are added to, anything else wins and is told. */
+export function withOwnOptions(body: WireObject, own: WireObject, lists: readonly string[], warnings: Warning[]): WireObject {
+  const added: Record<string, WireJson> = {};
+  const fields: Record<string, WireJson> = {};
+  for (const [field, value] of Object.entries(own)) {
+    if (lists.includes(field) && typeof value === 'object') added[field] = [...listOf(body[field]), ...listOf(value)];
+    else fields[field] = value;
+  }
+  return { ...joined(body, fields, '', warnings), ...added };
+}
+
+function listOf(value: WireJson): readonly WireJson[] {
+  return Array.isArray(value) ? value : isRecord(value) ? [value as WireObject] : [];
+}
+
+function joined(mine: WireObject, theirs: WireObject, path: string, warnings: Warning[]): WireObject {
+  const out: Record<string, WireJson> = { ...mine };
+  for (const [field, value] of Object.entries(theirs)) {
+    const old = Object.hasOwn(mine, field) ? mine[field] : undefined;
+    const where = `${path}${field}`;
+    if (isRecord(old) && isRecord(value)) out[field] = joined(old as WireObject, value as WireObject, `${where}.`, warnings);
+    else {
+      if (old !== undefined && !DEFAULTS.has(where))
+        warnings.push({ code: 'other', setting: where, message: `providerOptions replace the field "${where}" of the request.` });
+      out[field] = value;
+    }
+  }
+  return out;
+}
+
+export function unsupported(setting: string, message: string): Warning {
+  return { code: 'unsupported_setting', setting, message };
+}
