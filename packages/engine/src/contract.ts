@@ -10,7 +10,7 @@ import type { Usage } from './data/usage.js';
 import type { ToolError } from './errors.js';
 import type { EventStream } from './events/event-stream.js';
 import type { Outcome, Step } from './events/outcome.js';
-import type { OnStreamError } from './loop/model-call.js';
+import type { OnStreamError } from './loop/on-stream-error.js';
 import type { OutputMode } from './output/mode.js';
 import type { Timeouts } from './reliability/deadlines.js';
 import type { KeyResolver } from './reliability/keys.js';

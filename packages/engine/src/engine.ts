@@ -1,4 +1,5 @@
-import { CAPABILITY_SLOTS, capabilityMethods, checkSlots } from './capabilities/index.js';
+import { capabilityMethods } from './capabilities/door.js';
+import { CAPABILITY_SLOTS, checkSlots } from './capabilities/index.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
 import { ConfigurationError } from './errors.js';

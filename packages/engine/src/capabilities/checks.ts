@@ -1,7 +1,7 @@
-// What a request must look like, as tables of rules; every fault of a request is found before anything is sent.
+// What a request must look like, as tables of rules; every fault of a request is found before anything is sent. Streams are checked before they
+// are made, so this is loaded with the engine; rules that no stream needs stand in `nested-rules.ts`.
 import { isRecord, jsonFault } from '../data/json.js';
-import type { AudioPart, ImagePart } from '../data/parts.js';
-import { AdapterError, type Issue, ValidationError } from '../errors.js';
+import { type Issue, ValidationError } from '../errors.js';
 import { isRetryPolicy } from '../reliability/retrying.js';
 
 /** What a value must be, in words, and the test for it. A test may give issues of its own, with paths below the field's. */
@@ -19,16 +19,6 @@ export const providerOptions: Rule = [
 ];
 
 export const oneOf = (...words: readonly string[]): Rule => [words.join(', '), value => words.includes(value as string)];
-
-/** A list with at least one member, each of which passes. */
-export const listOf = ([words, test]: Rule, name: string): Rule => [
-  'a list',
-  value => {
-    if (!Array.isArray(value)) return false;
-    if (value.length === 0) return [{ path: '', reason: `must hold at least one ${name}` }];
-    return Array.from(value, (member: unknown, i) => issuesOf(test(member), member, `[${i}]`, words)).flat();
-  },
-];
 
 /** Rules for the options that every call knows. */
 const CONTROL: Rules = {
@@ -81,58 +71,8 @@ export function checkedRequest<R extends object>(
   return request as R;
 }
 
-/** The faults of a value's fields, for a rule about an object. */
-export function fieldIssues(value: Record<string, unknown>, rules: Rules, required: readonly string[]): readonly Issue[] {
-  const issues = Object.entries(rules).flatMap(([key, [words, test]]) =>
-    value[key] === undefined ? [] : issuesOf(test(value[key]), value[key], `.${key}`, words),
-  );
-  for (const key of required) if (value[key] === undefined) issues.push({ path: `.${key}`, reason: `must be ${rules[key]?.[0]}` });
-  return issues;
-}
-
-/** `AdapterError('unsupported')` with every limit of the adapter that a request breaks; nothing was sent. */
-export function refuseUnsupported(provider: string, faults: readonly (string | false | undefined)[]): void {
-  const real = faults.filter(fault => typeof fault === 'string');
-  if (real.length === 0) return;
-  throw new AdapterError('unsupported', `${provider}: ${real.join('; ')}. Nothing was sent.`, { provider });
-}
-
-export function malformed(provider: string, what: string): AdapterError {
-  return new AdapterError('malformed_response', `${provider}: ${what}.`, { provider });
-}
-
-const mediaOf = (kind: string): Rule => [
-  `a media type such as ${kind}`,
-  value => typeof value === 'string' && /^[\w.+-]+\/[\w.+-]+(;.*)?$/.test(value),
-];
-const base64: Rule = [
-  'base64 text that is not empty',
-  value => typeof value === 'string' && value !== '' && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
-];
-
-export const image: Rule = [
-  'an image such as imagePart(bytes, "image/png")',
-  value => {
-    if (!isRecord(value) || value.type !== 'image') return false;
-    const issues = fieldIssues(value, { mediaType: mediaOf('image/png'), data: base64, url: text }, ['mediaType']);
-    return value.data === undefined && value.url === undefined ? [...issues, { path: '.data', reason: 'or .url must be there' }] : issues;
-  },
-];
-
-export const audio: Rule = [
-  'sound such as audioPart(bytes, "audio/wav")',
-  value => {
-    if (!isRecord(value) || value.type !== 'audio') return false;
-    return fieldIssues(value, { mediaType: mediaOf('audio/wav'), data: base64 }, ['mediaType', 'data']);
-  },
-];
-
-/** Bytes behind base64 text. */
-export function byteLength({ data }: AudioPart | (ImagePart & { readonly data: string })): number {
-  return Math.floor((data.replace(/=+$/, '').length * 3) / 4);
-}
-
-function issuesOf(result: boolean | readonly Issue[], value: unknown, path: string, words: string): Issue[] {
+/** What a rule finds wrong with a value, as issues with paths. */
+export function issuesOf(result: boolean | readonly Issue[], value: unknown, path: string, words: string): Issue[] {
   if (result === true) return [];
   if (result === false) return [{ path, reason: `must be ${words}, not ${shown(value)}` }];
   return result.map(issue => ({ path: `${path}${issue.path}`, reason: issue.reason }));
@@ -148,4 +88,9 @@ export function shown(value: unknown): string {
   if (typeof value === 'string') return value.length > 80 ? `${JSON.stringify(value.slice(0, 80))}…` : JSON.stringify(value);
   if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object of another kind';
   return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+}
+
+/** True for what can be read piece by piece; a text is one piece. */
+export function isIterable(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
 }

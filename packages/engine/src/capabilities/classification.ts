@@ -1,9 +1,12 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type Json, type JsonObject, jsonFault } from '../data/json.js';
+import { questions, readAnswers } from './answers.js';
 import { chunked, inBatches } from './batches.js';
-import { adapterIn, type CapabilityOptions, type CapabilityOutcome, type CapabilityResponse, type Runtime, runCall } from './call.js';
-import { checkedRequest, providerOptions, type Rules, refuseUnsupported, text, wholeNumber } from './checks.js';
-import { type AnswersOf, type Questions, questions, readAnswers } from './questions.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, providerOptions, type Rules, text, wholeNumber } from './checks.js';
+import type { AnswersOf, Questions } from './questions.js';
+import { refuseUnsupported } from './refusals.js';
+import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** Something to be judged by typed questions, as plain data. */
 export interface ClassificationRequest<Q extends Questions = Questions> {
@@ -66,15 +69,14 @@ const RULES: Rules = {
   providerOptions,
 };
 
-export function classifyWith(adapterOrNone: ClassificationAdapter | undefined, runtime: Runtime): Classify {
+export function classifyWith(adapter: ClassificationAdapter, runtime: Runtime): Classify {
   return async <const Q extends Questions>(input: string | ClassificationRequest<Q>, options: ClassifyOptions<Q> = {}) => {
-    const adapter = adapterIn('classification', adapterOrNone, 'an adapter of your own, or scriptedClassification([…])');
     const given = isRecord(input) ? input : { state: input };
     const rules = { request: RULES, required: ['state', 'questions'], options: { concurrency: wholeNumber } };
     const request = checkedRequest<ClassificationRequest<Q>>('classify', given, options, rules);
     const answers: Record<string, unknown> = {};
     const ids = Object.keys(request.questions);
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
+    const work = async (call: Call) => {
       refuseUnsupported(adapter.provider, limitFaults(request.questions, adapter));
       await inBatches(chunked(ids, adapter.maxQuestions ?? ids.length), options.concurrency ?? 4, async (some, noMore) => {
         const asked = Object.fromEntries(some.map(id => [id, request.questions[id]])) as Questions;
@@ -86,11 +88,15 @@ export function classifyWith(adapterOrNone: ClassificationAdapter | undefined, r
         );
         for (const [id, answer] of found) define(answers, id, answer);
       });
-    });
+    };
     // In the order of the questions, whatever batch came first.
-    const ordered: Record<string, unknown> = {};
-    for (const id of ids) if (Object.hasOwn(answers, id)) define(ordered, id, answers[id]);
-    return { ...ending, answers: ordered } as ClassifyOutcome<Q>;
+    const ordered = () => {
+      const inOrder: Record<string, unknown> = {};
+      for (const id of ids) if (Object.hasOwn(answers, id)) define(inOrder, id, answers[id]);
+      return { answers: inOrder };
+    };
+    const about = { method: 'classify', adapter, request } as const;
+    return (await runCall(about, options, runtime, work, ordered)) as ClassifyOutcome<Q>;
   };
 }
 

@@ -2,16 +2,11 @@ import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import { AdapterError } from '../errors.js';
 import { chunked, inBatches } from './batches.js';
-import {
-  adapterIn,
-  type Call,
-  type CapabilityOptions,
-  type CapabilityOutcome,
-  type CapabilityResponse,
-  type Runtime,
-  runCall,
-} from './call.js';
-import { checkedRequest, flag, listOf, malformed, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { listOf } from './nested-rules.js';
+import { malformed } from './refusals.js';
+import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** A point in the model's space. Plain numbers, so that it is JSON. */
 export type Vector = readonly number[];
@@ -94,9 +89,8 @@ const OPTIONS: Rules = {
   ],
 };
 
-export function embedWith(adapterOrNone: EmbeddingAdapter | undefined, runtime: Runtime): Embed {
+export function embedWith(adapter: EmbeddingAdapter, runtime: Runtime): Embed {
   return async (input, options = {}) => {
-    const adapter = adapterIn('embeddings', adapterOrNone, 'openaiEmbeddings({ model: … })');
     const given = typeof input === 'string' ? { input: [input] } : isRecord(input) ? input : { input };
     const request = checkedRequest<EmbeddingRequest>('embed', given, options, {
       request: RULES,
@@ -109,7 +103,7 @@ export function embedWith(adapterOrNone: EmbeddingAdapter | undefined, runtime: 
     });
     const vectors: (Vector | null)[] = request.input.map((_, i) => options.done?.[i] ?? null);
     const missing = () => vectors.flatMap((vector, i) => (vector === null ? [i] : []));
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
+    const work = async (call: Call) => {
       const batches = chunked(missing(), adapter.maxBatchSize);
       await inBatches(batches, options.concurrency ?? 4, async (places, noMore) => {
         const part = { ...request, input: places.map(place => request.input[place] as string) };
@@ -121,26 +115,12 @@ export function embedWith(adapterOrNone: EmbeddingAdapter | undefined, runtime: 
         for (const [i, vector] of found.entries()) vectors[places[i] as number] = vector;
       });
       checkWidth(vectors as Vector[], request.dimensions, adapter.provider);
-    });
-    if (ending.status === 'completed') return { ...ending, vectors: vectors as Vector[], dimensions: vectors[0]?.length ?? 0 };
-    return { ...ending, vectors, resume: { request, missing: missing() } };
+    };
+    const about = { method: 'embed', adapter, request } as const;
+    return runCall(about, options, runtime, work, ({ status }) =>
+      status === 'completed' ? { vectors, dimensions: vectors[0]?.length ?? 0 } : { vectors, resume: { request, missing: missing() } },
+    ) as Promise<EmbedOutcome>;
   };
-}
-
-/**
- * The vector scaled to length 1; one of zeros stays as it is.
- *
- * ```ts
- * normalize([3, 4]); // [0.6, 0.8]
- * ```
- */
-export function normalize(vector: Vector): number[] {
-  const largest = vector.reduce((most, value) => Math.max(most, Math.abs(value)), 0);
-  if (largest === 0) return [...vector];
-  // Scaled first: squares of very large or very small numbers leave the range.
-  const scaled = vector.map(value => value / largest);
-  const length = Math.sqrt(scaled.reduce((sum, value) => sum + value * value, 0));
-  return scaled.map(value => value / length);
 }
 
 /** The vectors of one answer, in the order of its texts. */

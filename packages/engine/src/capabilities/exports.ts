@@ -1,5 +1,12 @@
 // What the package shows of this folder.
-export type { CapabilityOptions, CapabilityOutcome, CapabilityReport, CapabilityResponse, CapabilityUsage } from './call.js';
+export type {
+  CapabilityMethod,
+  CapabilityOptions,
+  CapabilityOutcome,
+  CapabilityReport,
+  CapabilityResponse,
+  CapabilityUsage,
+} from './call.js';
 export { completed, sumUsage } from './call.js';
 export type {
   ClassificationAdapter,
@@ -10,7 +17,6 @@ export type {
   ClassifyOutcome,
 } from './classification.js';
 export type { Embed, EmbeddingAdapter, EmbeddingRequest, EmbeddingResponse, EmbedOptions, EmbedOutcome, Vector } from './embeddings.js';
-export { normalize } from './embeddings.js';
 export type {
   EditImage,
   EditImageOptions,
@@ -78,6 +84,7 @@ export { CapabilityStream } from './stream.js';
 export type {
   CommittedTranscript,
   PartialTranscript,
+  StreamTranscription,
   StreamTranscriptionOptions,
   StreamTranscriptionRequest,
   Transcribe,
@@ -95,4 +102,4 @@ export type {
   TranscriptionStreamEvent,
   TranscriptSpan,
 } from './transcription.js';
-export type { StreamTranscription } from './transcription-stream.js';
+export { normalize } from './vectors.js';

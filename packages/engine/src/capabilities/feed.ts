@@ -2,7 +2,7 @@
 import type { Clock } from '../clock.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import { abortable } from '../loop/abortable.js';
-import type { Call } from './call.js';
+import type { Call } from './run-call.js';
 
 /** Tells a provider that is silent from a caller whose input is. */
 export class Watchdog {
@@ -106,11 +106,6 @@ export class Feed<T> {
       this.#over = true;
     }
   }
-}
-
-/** True for what can be read piece by piece; a text is one piece. */
-export function isIterable(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && (Symbol.asyncIterator in value || Symbol.iterator in value);
 }
 
 async function* asAsync(source: AsyncIterable<unknown> | Iterable<unknown>): AsyncGenerator<unknown> {

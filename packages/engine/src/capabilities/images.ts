@@ -2,20 +2,11 @@ import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart } from '../data/parts.js';
 import { inBatches } from './batches.js';
-import { adapterIn, type CapabilityOptions, type CapabilityOutcome, type CapabilityResponse, type Runtime, runCall } from './call.js';
-import {
-  checkedRequest,
-  image,
-  listOf,
-  malformed,
-  oneOf,
-  providerOptions,
-  type Rule,
-  type Rules,
-  refuseUnsupported,
-  text,
-  wholeNumber,
-} from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, oneOf, providerOptions, type Rule, type Rules, text, wholeNumber } from './checks.js';
+import { image, listOf } from './nested-rules.js';
+import { malformed, refuseUnsupported } from './refusals.js';
+import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** A picture to be made, as plain data. */
 export interface ImageRequest {
@@ -115,21 +106,19 @@ const RULES: Rules = {
 };
 const EDIT_RULES: Rules = { ...RULES, images: listOf(image, 'image'), mask: image };
 const OPTIONS: Rules = { concurrency: wholeNumber };
-const EXAMPLE = 'openaiImages({ model: … })';
 
-export function generateImageWith(adapterOrNone: ImageAdapter | undefined, runtime: Runtime): GenerateImage {
+export function generateImageWith(adapter: ImageAdapter, runtime: Runtime): GenerateImage {
   return async (input, options = {}) => {
-    const adapter = adapterIn('images', adapterOrNone, EXAMPLE);
     const given = isRecord(input) ? input : { prompt: input };
     const rules = { request: RULES, required: ['prompt'], options: OPTIONS };
     const request = checkedRequest<ImageRequest>('generateImage', given, options, rules);
-    return make(adapter, request, options, runtime, [], (part, context) => adapter.generateImage(part, context));
+    const about = { method: 'generateImage', adapter, request } as const;
+    return make(about, options, runtime, [], (part, context) => adapter.generateImage(part, context));
   };
 }
 
-export function editImageWith(adapterOrNone: ImageAdapter | undefined, runtime: Runtime): EditImage {
+export function editImageWith(adapter: ImageAdapter, runtime: Runtime): EditImage {
   return async (input, options = {}) => {
-    const adapter = adapterIn('images', adapterOrNone, EXAMPLE);
     const given = isRecord(input) && input.type !== 'image' ? input : { images: Array.isArray(input) ? input : [input] };
     const rules = { request: EDIT_RULES, required: ['prompt', 'images'], options: OPTIONS };
     const request = checkedRequest<ImageEditRequest>('editImage', given, options, rules);
@@ -139,23 +128,24 @@ export function editImageWith(adapterOrNone: ImageAdapter | undefined, runtime: 
       request.images.length > most && `${request.images.length} images are more than the ${most} it takes`,
       request.mask !== undefined && adapter.mask === false && 'it takes no mask',
     ];
-    return make(adapter, request, options, runtime, faults, async (part, context) => adapter.editImage?.(part, context));
+    const about = { method: 'editImage', adapter, request } as const;
+    return make(about, options, runtime, faults, async (part, context) => adapter.editImage?.(part, context));
   };
 }
 
 async function make<R extends ImageRequest>(
-  adapter: ImageAdapter,
-  request: R,
+  about: { readonly method: 'generateImage' | 'editImage'; readonly adapter: ImageAdapter; readonly request: R },
   options: GenerateImageOptions,
   runtime: Runtime,
   faults: readonly (string | false)[],
   ask: (part: R, context: AdapterContext) => Promise<unknown>,
 ): Promise<ImageOutcome> {
+  const { adapter, request } = about;
   const { n = 1 } = request;
   const most = Math.min(n, adapter.maxImages ?? n);
   const batches = Array.from({ length: Math.ceil(n / most) }, (_, i) => ({ place: i, count: Math.min(most, n - i * most) }));
   const made: GeneratedImage[][] = [];
-  const ending = await runCall(adapter.provider, options, runtime, async call => {
+  const work = async (call: Call) => {
     refuseUnsupported(adapter.provider, faults);
     await inBatches(batches, options.concurrency ?? 4, async ({ place, count }, noMore) => {
       const part = request.n === undefined ? request : { ...request, n: count };
@@ -168,8 +158,8 @@ async function make<R extends ImageRequest>(
     const came = made.flat().length;
     // A provider may withhold some of them; that is told, not hidden.
     if (came !== n) call.warn({ code: 'other', setting: 'n', message: `${n} images were asked for and ${came} came.` });
-  });
-  return { ...ending, images: made.flat() };
+  };
+  return runCall(about, options, runtime, work, () => ({ images: made.flat() }));
 }
 
 function readImages(answer: Record<string, unknown>, provider: string): GeneratedImage[] {

@@ -1,18 +1,13 @@
 // The capabilities beside chat: their slots in an engine, and its methods for them.
-import type { Clock } from '../clock.js';
 import { isRecord } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
-import type { KeyResolver } from '../reliability/keys.js';
-import type { RetryPolicy } from '../reliability/retrying.js';
-import { type ClassificationAdapter, type Classify, classifyWith } from './classification.js';
-import { type Embed, type EmbeddingAdapter, embedWith } from './embeddings.js';
-import { type EditImage, editImageWith, type GenerateImage, generateImageWith, type ImageAdapter } from './images.js';
-import { type Moderate, type ModerationAdapter, moderateWith } from './moderation.js';
-import { type Rerank, type RerankAdapter, rerankWith } from './rerank.js';
-import { type Speak, type SpeechAdapter, type StreamSpeech, type StreamSpeechFromText, speakWith } from './speech.js';
-import { streamSpeechFromTextWith, streamSpeechWith } from './speech-stream.js';
-import { type Transcribe, type TranscriptionAdapter, transcribeWith } from './transcription.js';
-import { type StreamTranscription, streamTranscriptionWith } from './transcription-stream.js';
+import type { ClassificationAdapter, Classify } from './classification.js';
+import type { Embed, EmbeddingAdapter } from './embeddings.js';
+import type { EditImage, GenerateImage, ImageAdapter } from './images.js';
+import type { Moderate, ModerationAdapter } from './moderation.js';
+import type { Rerank, RerankAdapter } from './rerank.js';
+import type { Speak, SpeechAdapter, StreamSpeech, StreamSpeechFromText } from './speech.js';
+import type { StreamTranscription, Transcribe, TranscriptionAdapter } from './transcription.js';
 
 /** One slot per capability; no slot falls back to another. */
 export interface CapabilitySlots {
@@ -77,27 +72,20 @@ export function checkSlots(config: CapabilitySlots): void {
   }
 }
 
-/** Parts of an engine that hold for every capability. */
-interface CapabilitySettings {
-  readonly retry?: RetryPolicy | false;
-  readonly keys?: KeyResolver;
-  readonly context?: unknown;
-}
+/** An adapter for each slot, for the message about an empty one. */
+const EXAMPLES: { readonly [slot in keyof CapabilitySlots]-?: string } = {
+  images: 'openaiImages({ model: … })',
+  embeddings: 'openaiEmbeddings({ model: … })',
+  moderation: 'openaiModeration({ model: … })',
+  classification: 'an adapter of your own, or scriptedClassification([…])',
+  speech: 'openaiSpeech({ model: … })',
+  transcription: 'openaiTranscription({ model: … })',
+  rerank: 'voyageRerank({ model: … })',
+};
 
-/** The methods for these slots. */
-export function capabilityMethods(config: CapabilitySlots & CapabilitySettings, clock: Clock): CapabilityMethods {
-  const runtime = { clock, retry: config.retry, keys: config.keys, context: config.context };
-  return {
-    embed: embedWith(config.embeddings, runtime),
-    generateImage: generateImageWith(config.images, runtime),
-    editImage: editImageWith(config.images, runtime),
-    moderate: moderateWith(config.moderation, runtime),
-    classify: classifyWith(config.classification, runtime),
-    speak: speakWith(config.speech, runtime),
-    streamSpeech: streamSpeechWith(config.speech, runtime),
-    streamSpeechFromText: streamSpeechFromTextWith(config.speech, runtime),
-    transcribe: transcribeWith(config.transcription, runtime),
-    streamTranscription: streamTranscriptionWith(config.transcription, runtime),
-    rerank: rerankWith(config.rerank, runtime),
-  };
+/** The adapter in a slot. Throws `ConfigurationError` (`missing_adapter`) that names an empty slot and an adapter for it. */
+export function adapterIn<Slot extends keyof CapabilitySlots>(slot: Slot, slots: CapabilitySlots): NonNullable<CapabilitySlots[Slot]> {
+  const adapter = slots[slot];
+  if (adapter) return adapter;
+  throw new ConfigurationError('missing_adapter', `This engine has no ${slot} model: createEngine({ ${slot}: ${EXAMPLES[slot]} }).`);
 }

@@ -2,28 +2,11 @@ import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart, TextPart } from '../data/parts.js';
 import { chunked, inBatches } from './batches.js';
-import {
-  adapterIn,
-  type Call,
-  type CapabilityOptions,
-  type CapabilityOutcome,
-  type CapabilityResponse,
-  type Runtime,
-  runCall,
-} from './call.js';
-import {
-  checkedRequest,
-  image,
-  listOf,
-  malformed,
-  providerOptions,
-  type Rule,
-  type Rules,
-  refuseUnsupported,
-  shown,
-  text,
-  wholeNumber,
-} from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, providerOptions, type Rule, type Rules, shown, text, wholeNumber } from './checks.js';
+import { image, listOf } from './nested-rules.js';
+import { malformed, refuseUnsupported } from './refusals.js';
+import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** One thing to be judged: a text, or text and images that belong together. */
 export type ModerationItem = string | readonly (TextPart | ImagePart)[];
@@ -93,14 +76,13 @@ const parts = listOf(part, 'part');
 const item: Rule = ['a text or a list of parts', value => (Array.isArray(value) ? parts[1](value) : text[1](value))];
 const RULES: Rules = { input: listOf(item, 'item'), model: text, providerOptions };
 
-export function moderateWith(adapterOrNone: ModerationAdapter | undefined, runtime: Runtime): Moderate {
+export function moderateWith(adapter: ModerationAdapter, runtime: Runtime): Moderate {
   return async (input, options = {}) => {
-    const adapter = adapterIn('moderation', adapterOrNone, 'openaiModeration({ model: … })');
     const given = typeof input === 'string' ? { input: [input] } : isRecord(input) ? input : { input };
     const rules = { request: RULES, required: ['input'], options: { concurrency: wholeNumber } };
     const request = checkedRequest<ModerationRequest>('moderate', given, options, rules);
     const results: (ModerationResult | null)[] = request.input.map(() => null);
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
+    const work = async (call: Call) => {
       const withImage = request.input.findIndex(one => typeof one !== 'string' && one.some(({ type }) => type === 'image'));
       refuseUnsupported(adapter.provider, [
         withImage >= 0 && !adapter.images && `input[${withImage}] has an image, and it judges texts only`,
@@ -114,10 +96,11 @@ export function moderateWith(adapterOrNone: ModerationAdapter | undefined, runti
         );
         for (const [i, result] of found.entries()) results[places[i] as number] = result;
       });
-    });
-    if (ending.status !== 'completed') return { ...ending, results };
-    const verdicts = results as ModerationResult[];
-    return { ...ending, results: verdicts, flagged: verdicts.some(({ flagged }) => flagged) };
+    };
+    const about = { method: 'moderate', adapter, request } as const;
+    return runCall(about, options, runtime, work, ({ status }) =>
+      status === 'completed' ? { results, flagged: results.some(verdict => verdict?.flagged) } : { results },
+    ) as Promise<ModerateOutcome>;
   };
 }
 

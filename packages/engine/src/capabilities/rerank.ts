@@ -1,7 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
-import { adapterIn, type CapabilityOptions, type CapabilityOutcome, type CapabilityResponse, type Runtime, runCall } from './call.js';
-import { checkedRequest, listOf, malformed, providerOptions, type Rules, refuseUnsupported, shown, text, wholeNumber } from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { listOf } from './nested-rules.js';
+import { malformed, refuseUnsupported } from './refusals.js';
+import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** Texts to be put in order of how well they answer a query, as plain data. */
 export interface RerankRequest {
@@ -53,22 +56,22 @@ export type Rerank = (input: string | RerankRequest, options?: RerankOptions) =>
 
 const RULES: Rules = { query: text, documents: listOf(text, 'text'), model: text, topN: wholeNumber, providerOptions };
 
-export function rerankWith(adapterOrNone: RerankAdapter | undefined, runtime: Runtime): Rerank {
+export function rerankWith(adapter: RerankAdapter, runtime: Runtime): Rerank {
   return async (input, options = {}) => {
-    const adapter = adapterIn('rerank', adapterOrNone, 'voyageRerank({ model: … })');
     const given = isRecord(input) ? input : { query: input };
     const request = checkedRequest<RerankRequest>('rerank', given, options, { request: RULES, required: ['query', 'documents'] });
     const { documents, topN = documents.length } = request;
     let results: RankedDocument[] = [];
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
+    const about = { method: 'rerank', adapter, request } as const;
+    const work = async (call: Call) => {
       const most = adapter.maxDocuments ?? Number.POSITIVE_INFINITY;
       refuseUnsupported(adapter.provider, [documents.length > most && `${documents.length} documents are more than the ${most} it takes`]);
       results = await call.send(
         context => adapter.rerank(request, context),
         answer => readResults(answer, documents, Math.min(topN, documents.length), adapter.provider),
       );
-    });
-    return ending.status === 'completed' ? { ...ending, results } : ending;
+    };
+    return runCall(about, options, runtime, work, ({ status }) => (status === 'completed' ? { results } : {})) as Promise<RerankOutcome>;
   };
 }
 

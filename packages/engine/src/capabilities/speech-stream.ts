@@ -1,74 +1,65 @@
 import { isRecord } from '../data/json.js';
 import { audioPart } from '../data/parts.js';
 import { AdapterError, ValidationError } from '../errors.js';
-import type { Call, Runtime } from './call.js';
-import { checkedRequest, malformed, positive, shown } from './checks.js';
-import { Feed, isIterable } from './feed.js';
-import {
-  checkAbout,
-  checkWords,
-  readWords,
-  refuseSpeech,
-  SPEECH_RULES,
-  type Speech,
-  type SpeechAbout,
-  type SpeechAdapter,
-  type SpeechAdapterEvent,
-  type SpeechOutcome,
-  type SpeechSettings,
-  type SpokenWord,
-  type StreamSpeech,
-  type StreamSpeechFromText,
-  speechAdapter,
-  speechRequest,
+import type { RetryEvent } from '../events/events.js';
+import { shown } from './checks.js';
+import { Feed } from './feed.js';
+import { malformed } from './refusals.js';
+import type { Call } from './run-call.js';
+import { runStream, type StreamContext, type StreamKind } from './run-stream.js';
+import { checkAbout, checkWords, readWords, refuseSpeech } from './speak.js';
+import type {
+  Speech,
+  SpeechAbout,
+  SpeechAdapter,
+  SpeechAdapterEvent,
+  SpeechOutcome,
+  SpeechRequest,
+  SpeechSettings,
+  SpokenWord,
+  TextInPieces,
 } from './speech.js';
-import { type StreamKind, streamCall } from './stream.js';
 
-export function streamSpeechWith(adapterOrNone: SpeechAdapter | undefined, runtime: Runtime): StreamSpeech {
-  return (input, options = {}) => {
-    const adapter = speechAdapter(adapterOrNone);
-    const request = speechRequest('streamSpeech', input, options);
-    return streamCall<SpeechAdapterEvent, SpeechOutcome>(adapter.provider, options, runtime, call => ({
-      ...speechKind(call, request),
-      gate: () => refuseSpeech(adapter, request, [!adapter.streamSpeech && 'it cannot stream speech']),
-      open: context => adapter.streamSpeech!(request, context),
-    }));
-  };
+type SpeechRun = AsyncGenerator<SpeechAdapterEvent | RetryEvent, SpeechOutcome>;
+
+/** Speaks a text, piece by piece. */
+export function runSpeech(adapter: SpeechAdapter, request: SpeechRequest, context: StreamContext): SpeechRun {
+  return runStream({ method: 'streamSpeech', adapter, request }, context, call => ({
+    ...speechKind(call, request),
+    gate: () => refuseSpeech(adapter, request, [!adapter.streamSpeech && 'it cannot stream speech']),
+    open: context => adapter.streamSpeech!(request, context),
+  }));
 }
 
-export function streamSpeechFromTextWith(adapterOrNone: SpeechAdapter | undefined, runtime: Runtime): StreamSpeechFromText {
-  const { text: _, ...rules } = SPEECH_RULES;
-  return (source, options = {}) => {
-    const adapter = speechAdapter(adapterOrNone);
-    const settings = checkedRequest<SpeechSettings>('streamSpeechFromText', {}, options, {
-      request: rules,
-      required: [],
-      options: { idleTimeoutMs: positive },
-      together: () => (isIterable(source) ? [] : [{ path: 'text', reason: `must be an iterable of texts, not ${shown(source)}` }]),
-    });
-    return streamCall<SpeechAdapterEvent, SpeechOutcome>(adapter.provider, options, runtime, call => {
-      let blank = true;
-      const read = (piece: unknown): string[] => {
-        const text = typeof piece === 'string' ? piece : textOfEvent(piece);
-        if (text === undefined) {
-          throw new ValidationError('invalid_request', `The text to speak came as ${shown(piece)}; its pieces must be strings.`);
-        }
-        blank &&= text.trim() === '';
-        return text === '' ? [] : [text];
-      };
-      const end = (): string[] => {
-        if (!blank) return [];
-        throw new AdapterError('invalid_request', 'The text ended without a word to speak.', { provider: adapter.provider });
-      };
-      const feed = new Feed(source, read, end, call);
-      return {
-        ...speechKind(call, settings),
-        feed,
-        gate: () => refuseSpeech(adapter, settings, [!adapter.streamSpeechFromText && 'it cannot speak a text while it is written']),
-        open: (context, watchdog) => adapter.streamSpeechFromText!(settings, watchdog.input(feed.items), context),
-      };
-    });
-  };
+/** Speaks a text while it is written. */
+export function runSpeechFromText(
+  adapter: SpeechAdapter,
+  source: TextInPieces,
+  settings: SpeechSettings,
+  context: StreamContext,
+): SpeechRun {
+  return runStream({ method: 'streamSpeechFromText', adapter, request: settings }, context, call => {
+    let blank = true;
+    const read = (piece: unknown): string[] => {
+      const text = typeof piece === 'string' ? piece : textOfEvent(piece);
+      if (text === undefined) {
+        throw new ValidationError('invalid_request', `The text to speak came as ${shown(piece)}; its pieces must be strings.`);
+      }
+      blank &&= text.trim() === '';
+      return text === '' ? [] : [text];
+    };
+    const end = (): string[] => {
+      if (!blank) return [];
+      throw new AdapterError('invalid_request', 'The text ended without a word to speak.', { provider: adapter.provider });
+    };
+    const feed = new Feed(source, read, end, call);
+    return {
+      ...speechKind(call, settings),
+      feed,
+      gate: () => refuseSpeech(adapter, settings, [!adapter.streamSpeechFromText && 'it cannot speak a text while it is written']),
+      open: (context, watchdog) => adapter.streamSpeechFromText!(settings, watchdog.input(feed.items), context),
+    };
+  });
 }
 
 /** What is to be spoken of an event of a run; undefined for what is no event. Throws when the run failed: half an answer is no success. */
@@ -85,7 +76,7 @@ function textOfEvent(piece: unknown): string | undefined {
 }
 
 /** Reads the events of one stream, and puts the sound together. */
-function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<SpeechAdapterEvent, SpeechOutcome>, 'gate' | 'open'> {
+function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<SpeechAdapterEvent>, 'gate' | 'open'> {
   const { provider } = call;
   const pieces: Uint8Array[] = [];
   let about: SpeechAbout | undefined;
@@ -130,7 +121,7 @@ function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<Speec
     accept,
     isContent: event => isRecord(event) && event.type === 'audio_delta',
     finish: () => checkWords(words.length > 0 ? { words } : {}, settings, provider),
-    outcome: ending => ({ ...ending, ...speech() }) as SpeechOutcome,
+    content: speech,
   };
 }
 

@@ -1,22 +1,9 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { AudioPart } from '../data/parts.js';
-import { AdapterError } from '../errors.js';
 import type { RetryEvent, WarningEvent } from '../events/events.js';
-import { adapterIn, type CapabilityOptions, type CapabilityOutcome, type CapabilityResponse, type Runtime, runCall } from './call.js';
-import {
-  audio,
-  checkedRequest,
-  flag,
-  malformed,
-  oneOf,
-  positive,
-  providerOptions,
-  type Rules,
-  refuseUnsupported,
-  text,
-  wholeNumber,
-} from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, flag, isIterable, oneOf, positive, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
 import type { CapabilityEnd, CapabilityStream, StreamOptions } from './stream.js';
 
 /** File formats, and raw samples: `pcm` is 16-bit little-endian mono; `ulaw` and `alaw` are the telephone's. */
@@ -154,7 +141,7 @@ export type TextInPieces = AsyncIterable<string> | Iterable<string> | AsyncItera
  */
 export type StreamSpeechFromText = (text: TextInPieces, options?: StreamSpeechOptions) => SpeechStream;
 
-export const SPEECH_RULES: Rules = {
+const RULES: Rules = {
   text: ['a text that is not blank', value => typeof value === 'string' && value.trim() !== ''],
   model: text,
   voice: text,
@@ -167,100 +154,19 @@ export const SPEECH_RULES: Rules = {
   providerOptions,
 };
 
-export function speakWith(adapterOrNone: SpeechAdapter | undefined, runtime: Runtime): Speak {
-  return async (input, options = {}) => {
-    const adapter = speechAdapter(adapterOrNone);
-    const request = speechRequest('speak', input, options);
-    let speech: Partial<Speech> = {};
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
-      refuseSpeech(adapter, request);
-      await call.send(
-        context => adapter.speak(request, context),
-        answer => {
-          speech = readSpeech(answer, adapter.provider, request.timestamps === true);
-          checkWords(speech, request, adapter.provider);
-        },
-      );
-    });
-    return { ...ending, ...speech } as SpeechOutcome;
-  };
-}
-
-export function speechAdapter(adapter: SpeechAdapter | undefined): SpeechAdapter {
-  return adapterIn('speech', adapter, 'openaiSpeech({ model: … })');
-}
-
+/** The request of a call that speaks a text. Throws `ValidationError`. */
 export function speechRequest(method: string, input: unknown, options: StreamSpeechOptions): SpeechRequest {
-  const rules = { request: SPEECH_RULES, required: ['text'], options: { idleTimeoutMs: positive } };
+  const rules = { request: RULES, required: ['text'], options: { idleTimeoutMs: positive } };
   return checkedRequest(method, isRecord(input) ? input : { text: input }, options, rules);
 }
 
-/** Refuses what the adapter says that it cannot do. */
-export function refuseSpeech(
-  adapter: SpeechAdapter,
-  request: SpeechSettings & { readonly text?: string },
-  more: readonly (string | false)[] = [],
-): void {
-  const { formats, maxTextChars = Number.POSITIVE_INFINITY, unsupported = [], provider } = adapter;
-  const { format } = request;
-  // A UTF-16 length is never below the number of code points, so that most texts need no count.
-  const long = request.text !== undefined && request.text.length > maxTextChars ? [...request.text].length : 0;
-  if (long > maxTextChars) {
-    const message = `${provider}: the text has ${long} characters, and it takes ${maxTextChars} at once. Nothing was sent.`;
-    throw new AdapterError('context_length_exceeded', message, { provider });
-  }
-  refuseUnsupported(provider, [
-    ...more,
-    format !== undefined && formats !== undefined && !formats.includes(format) && `it cannot give ${format}, only ${formats.join(', ')}`,
-    request.timestamps === true && !adapter.timestamps && 'it cannot tell the times of words (timestamps)',
-    ...unsupported.map(setting => request[setting] !== undefined && `it has no setting for ${setting}`),
-  ]);
-}
-
-function readSpeech(answer: Record<string, unknown>, provider: string, timestamps: boolean): Speech {
-  const { format, sampleRate, words } = answer;
-  const fault = audio[1](answer.audio);
-  if (fault !== true && (fault === false || fault.length > 0)) throw malformed(provider, 'the answer has no audio part with sound in it');
-  const part = answer.audio as AudioPart;
-  checkAbout({ mediaType: part.mediaType, format, sampleRate }, provider);
-  return {
-    audio: part,
-    ...(format === undefined ? {} : { format: format as SpeechFormat }),
-    ...(sampleRate === undefined ? {} : { sampleRate: sampleRate as number }),
-    // Times that were not asked for are left out, so that nobody comes to rely on them.
-    ...(timestamps && words !== undefined ? { words: readWords(words, provider) } : {}),
-  };
-}
-
-/** Throws for a description of sound that cannot be right, or that does not say what is needed to play it. */
-export function checkAbout(about: Record<string, unknown>, provider: string): void {
-  const { mediaType, format, sampleRate } = about;
-  if (typeof mediaType !== 'string' || mediaType === '') throw malformed(provider, 'the sound has no media type');
-  if (format !== undefined && !SPEECH_FORMATS.includes(format as SpeechFormat))
-    throw malformed(provider, 'the sound has an unknown format');
-  if (sampleRate !== undefined && wholeNumber[1](sampleRate) !== true) throw malformed(provider, 'the sample rate is no number of Hz');
-  const raw = format === 'pcm' || format === 'ulaw' || format === 'alaw';
-  if (raw && sampleRate === undefined) throw malformed(provider, `the sample rate of the ${format} sound is not told`);
-}
-
-export function readWords(words: unknown, provider: string): SpokenWord[] {
-  const isWord = (word: unknown) =>
-    isRecord(word) &&
-    typeof word.text === 'string' &&
-    isTime(word.startMs) &&
-    isTime(word.endMs) &&
-    (word.endMs as number) >= (word.startMs as number);
-  if (!Array.isArray(words) || !words.every(isWord)) throw malformed(provider, 'the times of words are not { text, startMs, endMs }');
-  return words as SpokenWord[];
-}
-
-/** Asked for and not there is an error, with the sound kept: it was paid for. */
-export function checkWords(speech: Partial<Speech>, request: SpeechSettings, provider: string): void {
-  if (request.timestamps === true && speech.words === undefined) {
-    throw new AdapterError('unsupported', `${provider}: the times of words were asked for and did not come.`, { provider });
-  }
-}
-
-function isTime(value: unknown): boolean {
-  return typeof value === 'number' && value >= 0 && value < Number.POSITIVE_INFINITY;
+/** The settings of a call that speaks a text while it is written. Throws `ValidationError`, for a `source` that is no iterable too. */
+export function speechSettings(source: unknown, options: StreamSpeechOptions): SpeechSettings {
+  const { text: _, ...request } = RULES;
+  return checkedRequest<SpeechSettings>('streamSpeechFromText', {}, options, {
+    request,
+    required: [],
+    options: { idleTimeoutMs: positive },
+    together: () => (isIterable(source) ? [] : [{ path: 'text', reason: `must be an iterable of texts, not ${shown(source)}` }]),
+  });
 }

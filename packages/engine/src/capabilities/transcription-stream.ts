@@ -1,77 +1,49 @@
 import { isRecord } from '../data/json.js';
 import { AdapterError, ValidationError } from '../errors.js';
-import type { Call, Runtime } from './call.js';
-import { checkedRequest, malformed, oneOf, positive, type Rules, shown, wholeNumber } from './checks.js';
-import { Feed, isIterable } from './feed.js';
-import { type StreamKind, streamCall } from './stream.js';
-import {
-  checkSpans,
-  readSpans,
-  refuseTranscription,
-  type StreamTranscriptionOptions,
-  type StreamTranscriptionRequest,
-  TRANSCRIPTION_RULES,
-  type Transcript,
-  type TranscriptionAdapter,
-  type TranscriptionAdapterEvent,
-  type TranscriptionOutcome,
-  type TranscriptionStream,
-  type TranscriptSpan,
-  transcriptionAdapter,
-  wantsSpans,
+import type { RetryEvent } from '../events/events.js';
+import { shown } from './checks.js';
+import { Feed } from './feed.js';
+import { malformed } from './refusals.js';
+import type { Call } from './run-call.js';
+import { runStream, type StreamContext, type StreamKind } from './run-stream.js';
+import { checkSpans, readSpans, refuseTranscription, wantsSpans } from './transcribe.js';
+import type {
+  StreamTranscriptionRequest,
+  Transcript,
+  TranscriptionAdapter,
+  TranscriptionAdapterEvent,
+  TranscriptionOutcome,
+  TranscriptSpan,
 } from './transcription.js';
 
-/**
- * Writes down what is said while it is said; the method of the engine.
- *
- * `audio` yields raw 16-bit little-endian mono samples in pieces of any length. With `commit: 'manual'`, a `'commit'` between them ends a
- * segment.
- *
- * ```ts
- * for await (const event of engine.streamTranscription(microphone, { sampleRate: 16_000 })) {
- *   if (event.type === 'committed_transcript') console.log(event.text);
- * }
- * ```
- */
-export type StreamTranscription = (
-  audio: AsyncIterable<Uint8Array | 'commit'> | Iterable<Uint8Array | 'commit'>,
-  options?: StreamTranscriptionOptions,
-) => TranscriptionStream;
-
-const RULES: Rules = { ...TRANSCRIPTION_RULES, sampleRate: wholeNumber, commit: oneOf('vad', 'manual') };
-
-export function streamTranscriptionWith(adapterOrNone: TranscriptionAdapter | undefined, runtime: Runtime): StreamTranscription {
-  return (source, options = {}) => {
-    const adapter = transcriptionAdapter(adapterOrNone);
-    const given = checkedRequest<Partial<StreamTranscriptionRequest>>('streamTranscription', {}, options, {
-      request: RULES,
-      required: [],
-      options: { idleTimeoutMs: positive },
-      together: () => (isIterable(source) ? [] : [{ path: 'audio', reason: `must be an iterable of bytes, not ${shown(source)}` }]),
-    });
-    const request: StreamTranscriptionRequest = { ...given, sampleRate: given.sampleRate ?? 16_000, commit: given.commit ?? 'vad' };
-    return streamCall<TranscriptionAdapterEvent, TranscriptionOutcome>(adapter.provider, options, runtime, call => {
-      const samples = new WholeSamples(request, adapter.provider);
-      const feed = new Feed(
-        source,
-        piece => samples.read(piece),
-        () => samples.end(),
-        call,
-      );
-      const { sampleRates } = adapter;
-      const rate = sampleRates !== undefined && !sampleRates.includes(request.sampleRate);
-      return {
-        ...transcriptionKind(call, request),
-        feed,
-        gate: () =>
-          refuseTranscription(adapter, request, [
-            !adapter.streamTranscription && 'it cannot transcribe sound while it comes',
-            rate && `it does not take ${request.sampleRate} Hz, only ${sampleRates.join(', ')}`,
-          ]),
-        open: (context, watchdog) => adapter.streamTranscription!(request, watchdog.input(feed.items), context),
-      };
-    });
-  };
+/** Writes down what is said while it is said. */
+export function runTranscription(
+  adapter: TranscriptionAdapter,
+  source: AsyncIterable<unknown> | Iterable<unknown>,
+  request: StreamTranscriptionRequest,
+  context: StreamContext,
+): AsyncGenerator<TranscriptionAdapterEvent | RetryEvent, TranscriptionOutcome> {
+  return runStream({ method: 'streamTranscription', adapter, request }, context, call => {
+    const samples = new WholeSamples(request, adapter.provider);
+    const feed = new Feed(
+      source,
+      piece => samples.read(piece),
+      () => samples.end(),
+      call,
+    );
+    const { sampleRates } = adapter;
+    const rate = sampleRates !== undefined && !sampleRates.includes(request.sampleRate);
+    return {
+      ...transcriptionKind(call, request),
+      feed,
+      gate: () =>
+        refuseTranscription(adapter, request, [
+          !adapter.streamTranscription && 'it cannot transcribe sound while it comes',
+          rate && `it does not take ${request.sampleRate} Hz, only ${sampleRates.join(', ')}`,
+        ]),
+      open: (context, watchdog) => adapter.streamTranscription!(request, watchdog.input(feed.items), context),
+    };
+  });
 }
 
 /** Passes bytes on in whole samples of two bytes, whatever the pieces are. */
@@ -121,10 +93,7 @@ function prefixed(first: number, rest: Uint8Array): Uint8Array {
 }
 
 /** Reads the events of one stream, and puts the transcript together. */
-function transcriptionKind(
-  call: Call,
-  request: StreamTranscriptionRequest,
-): Omit<StreamKind<TranscriptionAdapterEvent, TranscriptionOutcome>, 'gate' | 'open'> {
+function transcriptionKind(call: Call, request: StreamTranscriptionRequest): Omit<StreamKind<TranscriptionAdapterEvent>, 'gate' | 'open'> {
   const { provider } = call;
   const committed: string[] = [];
   const spans: TranscriptSpan[] = [];
@@ -173,10 +142,7 @@ function transcriptionKind(
     accept,
     isContent: event => isRecord(event) && (event.type === 'partial_transcript' || event.type === 'committed_transcript'),
     finish: () => checkSpans(transcript(), request, provider),
-    outcome: ending => {
-      const open = ending.status !== 'completed' && partial !== '' ? { partial } : {};
-      return { ...ending, ...transcript(), ...open } as TranscriptionOutcome;
-    },
+    content: ({ status }) => ({ ...transcript(), ...(status !== 'completed' && partial !== '' ? { partial } : {}) }),
   };
 }
 

@@ -1,19 +1,9 @@
 import type { AdapterContext } from '../adapters/chat.js';
-import { isRecord, type JsonObject } from '../data/json.js';
+import type { JsonObject } from '../data/json.js';
 import type { AudioPart } from '../data/parts.js';
-import { AdapterError } from '../errors.js';
 import type { RetryEvent, WarningEvent } from '../events/events.js';
-import {
-  adapterIn,
-  type CapabilityOptions,
-  type CapabilityOutcome,
-  type CapabilityReport,
-  type CapabilityResponse,
-  type Ending,
-  type Runtime,
-  runCall,
-} from './call.js';
-import { audio, byteLength, checkedRequest, flag, malformed, providerOptions, type Rules, refuseUnsupported, text } from './checks.js';
+import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
+import { checkedRequest, flag, isIterable, oneOf, positive, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
 import type { CapabilityEnd, CapabilityStream, StreamOptions } from './stream.js';
 
 /** How something is to be written down. */
@@ -134,104 +124,33 @@ export type TranscriptionStream = CapabilityStream<TranscriptionAdapterEvent | R
  */
 export type Transcribe = (input: AudioPart | TranscriptionRequest, options?: TranscribeOptions) => Promise<TranscriptionOutcome>;
 
-const RULES: Rules = { audio, model: text, language: text, prompt: text, timestamps: flag, logprobs: flag, providerOptions };
-const { audio: _, ...settings } = RULES;
-export const TRANSCRIPTION_RULES: Rules = settings;
+/**
+ * Writes down what is said while it is said; the method of the engine.
+ *
+ * `audio` yields raw 16-bit little-endian mono samples in pieces of any length. With `commit: 'manual'`, a `'commit'` between them ends a
+ * segment.
+ *
+ * ```ts
+ * for await (const event of engine.streamTranscription(microphone, { sampleRate: 16_000 })) {
+ *   if (event.type === 'committed_transcript') console.log(event.text);
+ * }
+ * ```
+ */
+export type StreamTranscription = (
+  audio: AsyncIterable<Uint8Array | 'commit'> | Iterable<Uint8Array | 'commit'>,
+  options?: StreamTranscriptionOptions,
+) => TranscriptionStream;
 
-export function transcribeWith(adapterOrNone: TranscriptionAdapter | undefined, runtime: Runtime): Transcribe {
-  return async (input, options = {}) => {
-    const adapter = transcriptionAdapter(adapterOrNone);
-    const given = isRecord(input) && 'audio' in input ? input : { audio: input };
-    const request = checkedRequest<TranscriptionRequest>('transcribe', given, options, { request: RULES, required: ['audio'] });
-    let transcript: Transcript = { text: '' };
-    const ending = await runCall(adapter.provider, options, runtime, async call => {
-      const { maxAudioBytes = Number.POSITIVE_INFINITY, mediaTypes } = adapter;
-      const bytes = byteLength(request.audio);
-      const mediaType = request.audio.mediaType.split(';')[0] as string;
-      refuseTranscription(adapter, request, [
-        bytes > maxAudioBytes && `the recording has ${bytes} bytes, and it takes ${maxAudioBytes}`,
-        mediaTypes !== undefined && !mediaTypes.includes(mediaType) && `it cannot read ${mediaType}, only ${mediaTypes.join(', ')}`,
-      ]);
-      await call.send(
-        context => adapter.transcribe(request, context),
-        answer => {
-          transcript = readTranscript(answer, request, adapter.provider);
-        },
-      );
-      checkSpans(transcript, request, adapter.provider);
-    });
-    return { ...ending, ...transcript } as CapabilityReport & Ending & Transcript;
-  };
-}
+export const TRANSCRIPTION_RULES: Rules = { model: text, language: text, prompt: text, timestamps: flag, logprobs: flag, providerOptions };
+const STREAM_RULES: Rules = { ...TRANSCRIPTION_RULES, sampleRate: wholeNumber, commit: oneOf('vad', 'manual') };
 
-export function transcriptionAdapter(adapter: TranscriptionAdapter | undefined): TranscriptionAdapter {
-  return adapterIn('transcription', adapter, 'openaiTranscription({ model: … })');
-}
-
-/** Refuses what the adapter says that it cannot do. */
-export function refuseTranscription(
-  adapter: TranscriptionAdapter,
-  request: TranscriptionSettings,
-  more: readonly (string | false)[],
-): void {
-  refuseUnsupported(adapter.provider, [
-    ...more,
-    request.timestamps === true && !adapter.timestamps && 'it cannot tell the times of words (timestamps)',
-    request.logprobs === true && !adapter.logprobs && 'it cannot tell how sure it is (logprobs)',
-    ...(adapter.unsupported ?? []).map(setting => request[setting] !== undefined && `it has no setting for ${setting}`),
-  ]);
-}
-
-function readTranscript(answer: Record<string, unknown>, request: TranscriptionSettings, provider: string): Transcript {
-  const { text: words, language, durationMs, spans } = answer;
-  if (typeof words !== 'string') throw malformed(provider, 'the answer has no text');
-  if (durationMs !== undefined && !isNumber(durationMs)) throw malformed(provider, 'the duration is no number of milliseconds');
-  const wanted = wantsSpans(request) && spans !== undefined;
-  return {
-    text: words,
-    ...(typeof language === 'string' ? { language } : {}),
-    ...(durationMs === undefined ? {} : { durationMs: durationMs as number }),
-    ...(wanted ? { spans: readSpans(spans, request, provider) } : {}),
-  };
-}
-
-export function wantsSpans({ timestamps, logprobs }: TranscriptionSettings): boolean {
-  return timestamps === true || logprobs === true;
-}
-
-/** The spans with what was asked for, and nothing else: what comes unasked today may stay away tomorrow. */
-export function readSpans(spans: unknown, { timestamps, logprobs }: TranscriptionSettings, provider: string): TranscriptSpan[] {
-  if (!Array.isArray(spans)) throw malformed(provider, 'the spans are no list');
-  return (spans as unknown[]).map((span, i) => {
-    const { text: words, kind, startMs, endMs, logprob, speaker } = isRecord(span) ? span : {};
-    if (typeof words !== 'string' || typeof kind !== 'string') throw malformed(provider, `span ${i} has no text or no kind`);
-    if ([startMs, endMs, logprob].some(value => value !== undefined && !isNumber(value)))
-      throw malformed(provider, `a number of span ${i} is none`);
-    return {
-      text: words,
-      kind: kind as TranscriptSpan['kind'],
-      ...(timestamps === true && startMs !== undefined ? { startMs: startMs as number } : {}),
-      ...(timestamps === true && endMs !== undefined ? { endMs: endMs as number } : {}),
-      ...(logprobs === true && logprob !== undefined ? { logprob: logprob as number } : {}),
-      ...(typeof speaker === 'string' ? { speaker } : {}),
-    };
+/** The request of a streamed call. Throws `ValidationError`, for a `source` that is no iterable too. */
+export function streamTranscriptionRequest(source: unknown, options: StreamTranscriptionOptions): StreamTranscriptionRequest {
+  const given = checkedRequest<Partial<StreamTranscriptionRequest>>('streamTranscription', {}, options, {
+    request: STREAM_RULES,
+    required: [],
+    options: { idleTimeoutMs: positive },
+    together: () => (isIterable(source) ? [] : [{ path: 'audio', reason: `must be an iterable of bytes, not ${shown(source)}` }]),
   });
-}
-
-/** Asked for and not there is an error, with the text kept: it was paid for. Silence has no words to tell of. */
-export function checkSpans(transcript: Transcript, request: TranscriptionSettings, provider: string): void {
-  if (!wantsSpans(request) || transcript.text.trim() === '') return;
-  const told = (transcript.spans ?? []).filter(({ kind }) => kind === 'word' || kind === 'token');
-  const lacks = (key: 'startMs' | 'logprob') => told.length === 0 || told.some(span => span[key] === undefined);
-  const missing = [
-    ...(request.timestamps === true && lacks('startMs') ? ['times'] : []),
-    ...(request.logprobs === true && lacks('logprob') ? ['log-probabilities'] : []),
-  ];
-  if (missing.length === 0) return;
-  const message = `${provider}: ${missing.join(' and ')} were asked for, and not every word has them. The text is in the outcome.`;
-  throw new AdapterError('unsupported', message, { provider });
-}
-
-function isNumber(value: unknown): boolean {
-  return typeof value === 'number' && Number.isFinite(value);
+  return { ...given, sampleRate: given.sampleRate ?? 16_000, commit: given.commit ?? 'vad' };
 }

@@ -1,5 +1,6 @@
-import { burstsOf, OneByOne, type Watcher } from './bursts.js';
+import { burstsOf } from './bursts.js';
 import type { StreamEvent } from './events.js';
+import { OneByOne, type Watcher } from './one-by-one.js';
 import type { Outcome } from './outcome.js';
 
 /**

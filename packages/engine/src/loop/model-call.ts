@@ -4,22 +4,11 @@ import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.
 import { type Burst, burstsOf } from '../events/bursts.js';
 import type { AdapterEvent, MessageStart, RetryEvent, WarningEvent } from '../events/events.js';
 import { CallDeadlines, type Timeouts } from '../reliability/deadlines.js';
-import { PartialAnswer } from '../reliability/partial-answer.js';
+import type { PartialAnswer } from '../reliability/partial-answer.js';
 import { asAntiphonError, type RetryPolicy, retryingStream } from '../reliability/retrying.js';
 import { abortable } from './abortable.js';
-
-/**
- * What happens to an answer that breaks off after something was shown, by a failure that may pass (a lost connection, an overload, an answer
- * without an end):
- *
- * - `surface` (the default): the run fails with what arrived. Reasoning counts as shown.
- * - `restart`: while only reasoning was shown, the request is sent again; the `retry` event takes the reasoning back.
- * - `continue`: as `restart`, and an answer of text is asked for again with that text as its beginning, if the adapter says `continuation`.
- *   The events go on in the same message. With calls, sources or files in it the answer surfaces, with a warning.
- *
- * All tries of a call count together against `retry.maxRetries`.
- */
-export type OnStreamError = 'surface' | 'restart' | 'continue';
+import { partialAnswers } from './on-demand.js';
+import type { OnStreamError } from './on-stream-error.js';
 
 /** How a model call is made. */
 export interface CallPolicy {
@@ -46,7 +35,10 @@ export async function* callModel(
   const { provider } = adapter;
   const deadlines = policy.timeouts && new CallDeadlines(policy.timeouts, context.signal, clock, provider);
   const signal = deadlines?.signal ?? context.signal;
-  const call = new ModelCall(adapter, request, { ...context, signal }, policy, deadlines);
+  // Nobody needs to remember the answer of a call that will not be taken up again.
+  const remembers = policy.retry !== false && policy.onStreamError !== undefined && policy.onStreamError !== 'surface';
+  const answer = remembers ? new (await partialAnswers.get()).PartialAnswer() : undefined;
+  const call = new ModelCall(adapter, request, { ...context, signal }, policy, deadlines, answer);
   const tries = retryingStream(
     () => call.attempt(),
     burst => burst.some(isContent),
@@ -85,15 +77,20 @@ class ModelCall {
   /** How the next try relates to what was shown of this one; undefined when there must be none. */
   recovery: Pick<RetryEvent, 'continued'> | undefined;
 
-  constructor(adapter: ChatAdapter, request: ChatRequest, context: AdapterContext, policy: CallPolicy, deadlines?: CallDeadlines) {
+  constructor(
+    adapter: ChatAdapter,
+    request: ChatRequest,
+    context: AdapterContext,
+    policy: CallPolicy,
+    deadlines?: CallDeadlines,
+    answer?: PartialAnswer,
+  ) {
     this.#adapter = adapter;
     this.#request = request;
     this.#context = context;
     this.#policy = policy;
     this.#deadlines = deadlines;
-    // Nobody needs to remember the answer of a call that will not be taken up again.
-    const remembers = policy.retry !== false && policy.onStreamError !== undefined && policy.onStreamError !== 'surface';
-    this.#answer = remembers ? new PartialAnswer() : undefined;
+    this.#answer = answer;
   }
 
   /** The same for a try that showed nothing: earlier ones may have. */

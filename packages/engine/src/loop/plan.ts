@@ -22,10 +22,9 @@ import { ConfigurationError, ValidationError } from '../errors.js';
 import { type OutputShape, outputShape } from '../output/mode.js';
 import type { Timeouts } from '../reliability/deadlines.js';
 import { withToolHelp } from '../tools/compact.js';
-import { encodeResult, type ResultEncoder } from '../tools/encode.js';
-import { executeTool } from '../tools/execute.js';
+import type { ResultEncoder } from '../tools/encode.js';
 import { toolMap } from '../tools/tool.js';
-import type { OnStreamError } from './model-call.js';
+import type { OnStreamError } from './on-stream-error.js';
 import { checkOptions, checkRequest, SETTINGS } from './options.js';
 import { anyOf } from './stop.js';
 
@@ -46,8 +45,8 @@ export interface Plan {
   readonly budget?: Budget;
   readonly onToolError: ToolErrorPolicy;
   readonly resume?: ResumeDecisions;
-  readonly executor: ToolExecutor;
-  readonly encode: ResultEncoder;
+  readonly executor?: ToolExecutor;
+  readonly encode?: ResultEncoder;
   readonly context: unknown;
   readonly sessionId?: string;
   readonly requestId: string;
@@ -107,8 +106,8 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     ...(budget === undefined ? {} : { budget }),
     onToolError: options.onToolError ?? 'continue',
     ...(resume === undefined ? {} : { resume }),
-    executor: config.executor ?? executeTool,
-    encode: config.encodeResult ?? encodeResult,
+    ...(config.executor === undefined ? {} : { executor: config.executor }),
+    ...(config.encodeResult === undefined ? {} : { encode: config.encodeResult }),
     context: options.context ?? config.context,
     ...(options.sessionId === undefined ? {} : { sessionId: options.sessionId }),
     requestId: options.requestId ?? crypto.randomUUID(),

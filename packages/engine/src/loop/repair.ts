@@ -2,6 +2,7 @@ import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js
 import { toolResult } from '../data/messages.js';
 import type { AssistantPart } from '../data/parts.js';
 import type { Warning } from '../events/finish.js';
+import { distinctId } from './distinct-id.js';
 
 const UNANSWERED = 'This call was not run: the conversation went on without it.';
 
@@ -80,14 +81,6 @@ function turnOf(message: AssistantMessage, onSecond: (id: string) => void) {
     return { ...part, id };
   });
   return { message: changed ? { ...message, content } : message, slots, calls };
-}
-
-/** The id, or one made from it that is not in `taken`; it is taken from then on. */
-export function distinctId(id: string, taken: Set<string>): string {
-  let distinct = id;
-  for (let n = 2; taken.has(distinct); n++) distinct = `${id}_${n}`;
-  taken.add(distinct);
-  return distinct;
 }
 
 function isEmpty(content: AssistantMessage['content']): boolean {

@@ -1,20 +1,21 @@
-import type { ResumeDecisions, Tool } from '../contract.js';
-import { messageToolCalls } from '../data/messages.js';
+import type { Tool } from '../contract.js';
 import type { ToolCall } from '../data/parts.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import { type Burst, inBursts } from '../events/bursts.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
-import type { Step } from '../events/outcome.js';
-import { type Judgement, OutputRun } from '../output/output-run.js';
-import type { BatchReport } from '../tools/batch.js';
-import { runCalls } from '../tools/run-calls.js';
+import type { Judgement, OutputRun } from '../output/output-run.js';
+import type { Answered } from './answer-calls.js';
+import { BudgetWatch } from './budget.js';
+import { distinctId } from './distinct-id.js';
+import { mayRunTools } from './may-run-tools.js';
 import { callModel } from './model-call.js';
+import { answering, structuredOutput } from './on-demand.js';
 import type { Plan } from './plan.js';
 import { prepare } from './prepare.js';
-import { distinctId, repairMessages } from './repair.js';
+import { repairMessages } from './repair.js';
 import { follow } from './signals.js';
-import { BudgetWatch } from './stop.js';
+import { told } from './told.js';
 
 /**
  * The loop: model call, its tools, again, until the model is done or something stops it. It never throws for the world's failures: the last
@@ -52,8 +53,8 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
   const { clock, requestId } = plan;
   const began = clock.now();
   const budget = plan.budget && new BudgetWatch(plan.budget);
-  const output = plan.output && new OutputRun(plan.output);
-  const waitsFor = plan.resume && (yield* resumeCalls(plan, signal, fold, plan.resume));
+  const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
+  const waitsFor = plan.resume && (yield* (await answering.get()).resumeCalls(plan, signal, fold, plan.resume));
   if (waitsFor) return waitsFor;
   for (let turn = 1; ; turn++) {
     signal.throwIfAborted();
@@ -71,28 +72,29 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
       return judged ? verdictOfAnswer(judged) : { status: 'completed' };
     }
 
-    let report: BatchReport | undefined;
+    let answered: Answered | undefined;
     if (step.toolCalls.length > 0) {
       if (plan.manual) {
         yield told(fold, [{ type: 'step_end', step: turn }]);
         return { status: 'interrupted', reason: 'manual_tools', pending: { calls: step.toolCalls } };
       }
-      report = yield* answerCalls({ ...plan, tools }, signal, fold, step);
+      const { answerCalls } = await answering.get();
+      answered = yield* answerCalls({ ...plan, tools }, signal, fold, step);
     }
     const stopped = signal.aborted;
     // A run that was stopped waits for nothing: what its tools asked for is answered too.
     if (stopped) yield told(fold, fold.openCalls.map(cutOff));
-    const waiting = report && interruption(report);
     // An answer that only paused is no answer yet: the thread goes out again as it is.
-    const paused = step.paused === true && plan.kind === 'loop' && !report;
-    const judged = waiting || paused || (stopped && report) ? undefined : await output?.judge(step);
+    const paused = step.paused === true && plan.kind === 'loop' && !answered;
+    const waiting = answered?.waiting;
+    const judged = waiting || paused || (stopped && answered) ? undefined : await output?.judge(step);
     yield told(fold, stepEnd(turn, judged));
-    if (stopped && report) signal.throwIfAborted();
+    if (stopped && answered) signal.throwIfAborted();
 
     if (waiting) return waiting;
     if (judged?.type === 'repair') continue;
     if (judged) return verdictOfAnswer(judged);
-    if (plan.kind === 'step' || (!report && !paused)) return { status: 'completed' };
+    if (plan.kind === 'step' || (!answered && !paused)) return { status: 'completed' };
     // Only a model that asked for tools is called again; any other way to end would make it answer itself.
     if (!paused && !mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
     if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
@@ -124,13 +126,6 @@ function* handOut(
   }
 }
 
-function* told(fold: RunFold, events: readonly StreamEvent[]): Generator<StreamEvent> {
-  for (const event of events) {
-    fold.push(event);
-    yield event;
-  }
-}
-
 /** The end of a step, after what there is to say about its structured answer. */
 function stepEnd(step: number, judged: Judgement | undefined): StreamEvent[] {
   const warnings = (judged?.warnings ?? []).map(warning => ({ type: 'warning' as const, warning }));
@@ -144,81 +139,6 @@ function verdictOfAnswer(judged: Exclude<Judgement, { type: 'repair' }>): Verdic
 function cutOff(call: ToolCall): StreamEvent {
   const content = 'The run was stopped before this call was done, so it has no result.';
   return { type: 'tool_result', callId: call.id, name: call.name, content, isError: true };
-}
-
-async function* answerCalls(plan: Plan, signal: AbortSignal, fold: RunFold, step: Step): AsyncGenerator<Burst<StreamEvent>, BatchReport> {
-  const calls = mayRunTools(step) ? step.toolCalls : step.toolCalls.map(call => notRun(call, step));
-  const batch = runCalls(calls, { ...plan, signal });
-  for (;;) {
-    const { done, value } = await batch.next();
-    if (done) return value;
-    yield told(fold, [value]);
-  }
-}
-
-/** Answers what an earlier run left open; a verdict when something stays open. */
-async function* resumeCalls(
-  plan: Plan,
-  signal: AbortSignal,
-  fold: RunFold,
-  decisions: ResumeDecisions,
-): AsyncGenerator<Burst<StreamEvent>, Verdict | undefined> {
-  const at = plan.messages.findLastIndex(({ role }) => role === 'assistant');
-  const message = plan.messages[at];
-  // Ids may come again from turn to turn: only what stands behind the message answers its calls.
-  const answered = new Set(plan.messages.slice(at + 1).flatMap(other => (other.role === 'tool' ? [other.callId] : [])));
-  const open =
-    message?.role === 'assistant' ? messageToolCalls(message).filter(({ id }) => Object.hasOwn(decisions, id) && !answered.has(id)) : [];
-  const toRun: ToolCall[] = [];
-  const approved = new Set<string>();
-  for (const call of open) {
-    const decision = decisions[call.id];
-    if (decision?.type === 'result') {
-      const { content, isError } = decision;
-      const result = { type: 'tool_result' as const, callId: call.id, name: call.name, content };
-      yield told(fold, [{ ...result, ...(isError === undefined ? {} : { isError }) }]);
-      continue;
-    }
-    if (decision?.type === 'approved') approved.add(call.id);
-    toRun.push(decision?.type === 'approved' && decision.arguments ? { ...call, arguments: decision.arguments } : call);
-  }
-  const batch = runCalls(toRun, { ...plan, signal }, approved);
-  for (;;) {
-    const { done, value } = await batch.next();
-    if (done) return interruption(value);
-    yield told(fold, [value]);
-  }
-}
-
-function mayRunTools(step: Step): boolean {
-  return step.finishReason === 'tool_calls' || step.finishReason === 'stop' || step.finishReason === 'length';
-}
-
-function notRun(call: ToolCall, step: Step): ToolCall {
-  const message = `The answer ended with "${step.rawFinishReason ?? step.finishReason}", so this call was not run.`;
-  return call.invalid ? call : { ...call, invalid: { reason: 'truncated', message } };
-}
-
-/** What a batch waits for, the most urgent first; the others stand in `pending` beside it. */
-function interruption(report: BatchReport): Verdict | undefined {
-  const { questions, approvals, manual, halts } = report;
-  const pending = {
-    ...(questions.length > 0 ? { questions } : {}),
-    ...(approvals.length > 0 ? { approvals } : {}),
-    ...(manual.length > 0 ? { calls: manual } : {}),
-    ...(halts.length > 0 ? { halts } : {}),
-  };
-  const reason =
-    questions.length > 0
-      ? 'ask_user'
-      : halts[0]
-        ? { halt: halts[0].reason }
-        : approvals.length > 0
-          ? 'approval'
-          : manual.length > 0
-            ? 'manual_tools'
-            : undefined;
-  return reason === undefined ? undefined : { status: 'interrupted', reason, pending };
 }
 
 /** A call to a tool that does not exist is marked as soon as it is known. */

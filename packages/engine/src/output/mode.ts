@@ -2,7 +2,7 @@
 import type { ChatAdapter, ChatRequest, ToolChoice } from '../adapters/chat.js';
 import { isRecord, type Json, type JsonObject } from '../data/json.js';
 import { type Message, system } from '../data/messages.js';
-import { distinctId } from '../loop/repair.js';
+import { distinctId } from '../loop/distinct-id.js';
 import { type Schema, toJsonSchema } from '../tools/schema.js';
 
 /**

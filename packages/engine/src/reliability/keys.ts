@@ -1,7 +1,7 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import type { AdapterEvent } from '../events/events.js';
 import { around } from './around.js';
-import { redactor, redactWith } from './redact.js';
+import { redact, redactor } from './redact.js';
 
 /** Whom a key is for. */
 export interface KeyInfo {
@@ -38,10 +38,10 @@ export function withKeys(inner: ChatAdapter, keys: KeyResolver, info: KeyInfo): 
       };
       try {
         for await (const event of inner.stream(request, { ...context, apiKey })) {
-          yield hide && (event.type === 'raw' || event.type === 'warning') ? redactWith(event, hide) : event;
+          yield hide && (event.type === 'raw' || event.type === 'warning') ? redact(event, hide) : event;
         }
       } catch (thrown) {
-        throw hide ? redactWith(thrown, hide) : thrown;
+        throw hide ? redact(thrown, hide) : thrown;
       }
     },
   });

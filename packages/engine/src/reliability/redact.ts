@@ -29,19 +29,14 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 
 /**
  * The same value without the secrets, in any form that `redactor` knows: texts, headers, plain objects and lists of any depth (copied only when
- * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field.
+ * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field. Instead of the secrets it takes a redactor that is already made.
  *
  * ```ts
  * redact({ message: 'key sk-123456' }, ['sk-123456']); // { message: 'key [redacted]' }
  * ```
  */
-export function redact<T>(value: T, secrets: readonly string[]): T {
-  return redactWith(value, redactor(secrets));
-}
-
-/** `redact` with a redactor that was made before. */
-export function redactWith<T>(value: T, hide: (text: string) => string): T {
-  return clean(value, hide, new Map()) as T;
+export function redact<T>(value: T, secrets: readonly string[] | ((text: string) => string)): T {
+  return clean(value, typeof secrets === 'function' ? secrets : redactor(secrets), new Map()) as T;
 }
 
 function clean(value: unknown, hide: (text: string) => string, seen: Map<object, unknown>): unknown {

@@ -54,11 +54,19 @@ export interface RetryStreamContext<T> extends RetryContext {
 }
 
 /** Runs `work` until it succeeds or its failure is final. Rejects with an `AntiphonError`, or with the signal's reason as soon as it aborts. */
-export async function retrying<T>(work: () => Promise<T>, policy: RetryPolicy | false, context: RetryContext): Promise<T> {
+export async function retrying<T>(
+  work: () => Promise<T>,
+  policy: RetryPolicy | false,
+  context: RetryContext,
+  onRetry: (event: RetryEvent) => void,
+): Promise<T> {
   async function* once() {
     yield { type: 'answer' as const, value: await work() };
   }
-  for await (const item of retryingStream(once, () => true, policy, context)) if (item.type === 'answer') return item.value;
+  for await (const item of retryingStream(once, () => true, policy, context)) {
+    if (item.type === 'answer') return item.value;
+    onRetry(item);
+  }
   throw new AdapterError('malformed_response', `${context.provider}: there was no answer.`);
 }
 

@@ -1,51 +1,22 @@
 import type { ChatRequest } from '../adapters/chat.js';
 import type { AssistantPart, ToolCall } from '../data/parts.js';
-import type { ErrorJson } from '../errors.js';
 import type { MessageEnd, RetryEvent, StreamEvent } from '../events/events.js';
 import type { Outcome } from '../events/outcome.js';
 import { type Attributes, defined, messagesJson, providerName, requestAttributes, usageAttributes } from './attributes.js';
+import { capabilitySpan } from './capability-span.js';
+import { CLIENT, ERROR, fail, INTERNAL, type OtelContext, type OtelOptions, type OtelSpan } from './otel-api.js';
 import type { RunInfo, RunObserver, Telemetry } from './telemetry.js';
 
-/** The part of OpenTelemetry's `Span` that is used. Times are milliseconds since 1970. */
-export interface OtelSpan {
-  setAttributes(attributes: Attributes): unknown;
-  addEvent(name: string, attributes?: Attributes, time?: number): unknown;
-  setStatus(status: { code: number; message?: string }): unknown;
-  end(time?: number): void;
-}
+export type { OtelContext, OtelOptions, OtelSpan, OtelTracer } from './otel-api.js';
 
-/** The part of OpenTelemetry's `Context` that is used. */
-export interface OtelContext {
-  getValue(key: symbol): unknown;
-  setValue(key: symbol, value: unknown): OtelContext;
-  deleteValue(key: symbol): OtelContext;
-}
-
-/** The part of OpenTelemetry's `Tracer` that is used: `trace.getTracer('my-app')` of `@opentelemetry/api` has it. */
-export interface OtelTracer {
-  startSpan(name: string, options: { kind: number; startTime: number; attributes: Attributes }, context?: OtelContext): OtelSpan;
-}
-
-export interface OtelOptions {
-  readonly tracer: OtelTracer;
-  /** Puts messages, arguments and results into the spans. Default false: what people say is nobody's business but theirs. */
-  readonly captureContent?: boolean;
-  /** Name of the agent, for the run's span. */
-  readonly agentName?: string;
-  /** The context that child spans begin from, such as `() => context.active()`; by default an empty one. */
-  readonly context?: () => OtelContext;
-}
-
-const INTERNAL = 0;
-const CLIENT = 2;
-const ERROR = 2;
 /** Where OpenTelemetry's API keeps the span of a context. */
 const SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN');
 
 /**
  * Spans under OpenTelemetry's conventions for generative AI, through any tracer of that API. A run is `invoke_agent` (a plain `generate` has
- * no such span), each model call with all its retries `chat MODEL`, each tool call `execute_tool NAME`, both children of the run. Every span
- * ends exactly once, when its part of the stream ends. Keys are never in them; content is when `captureContent` says so.
+ * no such span), each model call with all its retries `chat MODEL`, each tool call `execute_tool NAME`, both children of the run. A call of
+ * another capability, with all its batches and retries, is one span: `embeddings MODEL`, `generate_content MODEL`. Every span ends exactly
+ * once, when its part of the stream ends. Keys are never in them; content is when `captureContent` says so.
  *
  * ```ts
  * import { trace } from '@opentelemetry/api';
@@ -55,7 +26,7 @@ const SPAN_KEY = Symbol.for('OpenTelemetry Context Key SPAN');
 export function otelTelemetry(options: OtelOptions): Telemetry {
   if (typeof options?.tracer?.startSpan !== 'function')
     throw new TypeError('otelTelemetry needs a tracer: otelTelemetry({ tracer: trace.getTracer("my-app") }).');
-  return { run: info => new RunSpans(options, info) };
+  return { run: info => new RunSpans(options, info), capability: info => capabilitySpan(options, info) };
 }
 
 interface OpenCall {
@@ -259,12 +230,6 @@ class RunSpans implements RunObserver {
     const base = this.#options.context?.() ?? new PlainContext();
     return base.setValue(SPAN_KEY, this.#run);
   }
-}
-
-function fail(span: OtelSpan, error: ErrorJson | undefined): void {
-  if (!error) return;
-  span.setAttributes({ 'error.type': error.reason });
-  span.setStatus({ code: ERROR, message: error.message });
 }
 
 /** OpenTelemetry's contexts are immutable maps; this is the empty one and what is made of it. */

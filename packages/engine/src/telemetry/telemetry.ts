@@ -1,6 +1,9 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import type { CapabilityMethod, CapabilityOutcome } from '../capabilities/call.js';
+import type { SpeechAdapterEvent } from '../capabilities/speech.js';
+import type { TranscriptionAdapterEvent } from '../capabilities/transcription.js';
 import type { Clock } from '../clock.js';
-import type { AdapterEvent, StreamEvent } from '../events/events.js';
+import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { around } from '../reliability/around.js';
 
 /** A run that begins. Holds neither keys nor content. */
@@ -26,6 +29,28 @@ export interface RunObserver {
   end?(): void;
 }
 
+/** A call of a capability that begins. Holds no keys. */
+export interface CapabilityInfo {
+  /** The engine's method. */
+  readonly method: CapabilityMethod;
+  readonly requestId: string;
+  readonly provider: string;
+  readonly model: string;
+  /** What is asked, as plain data: the input and its settings. Text and sound that come in pieces are not in it. */
+  readonly request: object;
+  readonly clock: Clock;
+}
+
+/** What is seen of a call: retries, and of a streamed one everything that its reader is about to see. */
+export type CapabilityEvent = RetryEvent | SpeechAdapterEvent | TranscriptionAdapterEvent;
+
+/** Watches one call of a capability, with all its batches and retries, under the rules of a `RunObserver`. */
+export interface CapabilityObserver {
+  event?(event: CapabilityEvent): void;
+  /** Called exactly once, with the outcome that the caller gets. */
+  end?(outcome: CapabilityOutcome<object, object>): void;
+}
+
 /**
  * Watches an engine's runs. `otelTelemetry` is one; another can be a few lines:
  *
@@ -39,6 +64,8 @@ export interface RunObserver {
 export interface Telemetry {
   /** Called when somebody begins to read a run; without an observer the run is not watched. */
   run(info: RunInfo): RunObserver | undefined;
+  /** The same for the capabilities beside chat: called when a call begins, and for a streamed one when somebody begins to read. */
+  capability?(info: CapabilityInfo): CapabilityObserver | undefined;
 }
 
 /** Telemetry at work on one run. */
@@ -86,7 +113,7 @@ export class Observation {
 }
 
 /** A watcher that breaks must not break what it watches. */
-function quietly<T>(work: () => T): T | undefined {
+export function quietly<T>(work: () => T): T | undefined {
   try {
     return work();
   } catch {

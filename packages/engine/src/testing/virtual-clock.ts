@@ -1,4 +1,10 @@
+import { capabilities } from '../capabilities/door.js';
+import * as methods from '../capabilities/methods.js';
 import type { Clock } from '../clock.js';
+import * as answerCalls from '../loop/answer-calls.js';
+import { answering, partialAnswers, structuredOutput } from '../loop/on-demand.js';
+import * as outputRun from '../output/output-run.js';
+import * as partialAnswer from '../reliability/partial-answer.js';
 
 interface Timer {
   readonly at: number;
@@ -27,6 +33,11 @@ export interface VirtualClock extends Clock {
  * ```
  */
 export function virtualClock(start = 0): VirtualClock {
+  // While a file is loaded this clock would run ahead of the run.
+  capabilities.put(methods);
+  answering.put(answerCalls);
+  structuredOutput.put(outputRun);
+  partialAnswers.put(partialAnswer);
   const timers = new Set<Timer>();
   let now = start;
   let order = 0;

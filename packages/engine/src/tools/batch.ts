@@ -8,8 +8,10 @@ import type { ResultEncoder } from './encode.js';
 /** What a batch of calls needs beside the calls. */
 export interface BatchContext {
   readonly tools: ReadonlyMap<string, Tool>;
-  readonly executor: ToolExecutor;
-  readonly encode: ResultEncoder;
+  /** Default `executeTool`. */
+  readonly executor?: ToolExecutor;
+  /** Default `encodeResult`. */
+  readonly encode?: ResultEncoder;
   readonly onToolError: ToolErrorPolicy;
   readonly context: unknown;
   readonly sessionId?: string;

@@ -6,7 +6,7 @@ import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
 import type { BatchContext, BatchReport } from './batch.js';
 import { helpFor } from './compact.js';
-import { encodeFailure, type ResultEncoder } from './encode.js';
+import { encodeFailure, encodeResult, type ResultEncoder } from './encode.js';
 import { invalidArguments } from './execute.js';
 import { Inbox } from './inbox.js';
 import { runOne } from './run-one.js';
@@ -96,12 +96,13 @@ async function settle(
   emit: (event: StreamEvent) => void,
 ): Promise<Left> {
   const about = { callId: call.id, name: call.name };
+  const { encode = encodeResult } = batch;
   switch (outcome.type) {
     case 'ok':
-      emit(encoded(about, () => batch.encode(outcome.value ?? null)));
+      emit(encoded(about, () => encode(outcome.value ?? null)));
       return { as: 'answered' };
     case 'halt': {
-      emit(encoded(about, () => batch.encode(outcome.value ?? null)));
+      emit(encoded(about, () => encode(outcome.value ?? null)));
       const value = outcome.value === undefined ? {} : { value: toJson(outcome.value, `The value of halt() in "${call.name}"`) };
       return { as: 'halted', halt: { callId: call.id, reason: outcome.reason, ...value } };
     }
@@ -125,7 +126,7 @@ async function settleFailure(
   emit: (event: StreamEvent) => void,
 ): Promise<Left> {
   const about = { callId: call.id, name: call.name };
-  const { onToolError: policy, signal } = batch;
+  const { onToolError: policy, signal, encode = encodeResult } = batch;
   let verdict: unknown = policy;
   if (typeof policy === 'function' && !signal.aborted) {
     try {
@@ -137,7 +138,7 @@ async function settleFailure(
     }
   }
   if (typeof verdict === 'object' && verdict !== null && 'result' in verdict) {
-    emit(encoded(about, () => batch.encode((verdict as { result: unknown }).result ?? null)));
+    emit(encoded(about, () => encode((verdict as { result: unknown }).result ?? null)));
     return { as: 'answered' };
   }
   const text = failure.type === 'fail' ? encodeFailure(failure.reason) : failure.message;

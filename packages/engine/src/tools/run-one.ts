@@ -4,12 +4,13 @@ import type { ToolCall } from '../data/parts.js';
 import { describe, ToolError } from '../errors.js';
 import { follow } from '../loop/signals.js';
 import type { BatchContext } from './batch.js';
+import { executeTool } from './execute.js';
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
 /** Runs one call within its time. Resolves even when the handler ignores the signal: nobody waits for it then. */
 export async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, onProgress: (value: Json) => void): Promise<ToolOutcome> {
-  const { executor, clock, signal } = batch;
+  const { executor = executeTool, clock, signal } = batch;
   const own = new AbortController();
   const release = follow(own, signal);
   const timeoutMs = tool.timeoutMs ?? batch.timeouts?.toolMs ?? DEFAULT_TIMEOUT_MS;

@@ -7,13 +7,14 @@ import {
   ConfigurationError,
   inBursts,
   type PreparedRequest,
+  redactor,
 } from '@antiphon/engine';
 import type { ErrorContext } from '../http/errors.js';
 import type { Fetch } from '../http/exchange.js';
 import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
 import { readAnswer } from '../http/read-answer.js';
-import { redactor, secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
+import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 import { AnswerReader } from './answer.js';
 import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
 import { traitsOf } from './models.js';

@@ -1,5 +1,4 @@
 /** Keeps secrets out of everything that people or logs see: error messages, causes, warnings. */
-export { redactor } from '@antiphon/engine';
 
 export type Redact = (text: string) => string;
 

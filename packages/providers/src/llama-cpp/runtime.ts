@@ -1,5 +1,6 @@
 import { AdapterError, ConfigurationError, describe } from '@antiphon/engine';
 import type { ChatWrapper, Context, GpuOption, Llama, LlamaCppModule, Model, Sequence } from './binding.js';
+import { checkGgufFile } from './node/gguf-file.js';
 
 export interface RuntimeOptions {
   readonly modelPath: string;
@@ -108,7 +109,7 @@ export class Runtime {
 
   async #load(): Promise<Loaded> {
     const { modelPath, contextSize, threads, gpu = 'auto', parallel } = this.#options;
-    await checkFile(modelPath);
+    await checkGgufFile(modelPath);
     const module = await loadModule(this.#options.load);
     const logger = (_level: string, message: string) => {
       this.#complaint = message.trim() || this.#complaint;
@@ -151,18 +152,6 @@ export class Runtime {
 
 function closedError(): ConfigurationError {
   return new ConfigurationError('invalid_option', 'This llamaCpp adapter is closed; make another one.', { provider: PROVIDER });
-}
-
-async function checkFile(path: string): Promise<void> {
-  let node: typeof import('./node/gguf-file.js');
-  try {
-    node = await import('./node/gguf-file.js');
-  } catch (cause) {
-    throw new ConfigurationError('invalid_option', 'llamaCpp needs Node and its file system; ask a server instead (openaiChat).', {
-      cause,
-    });
-  }
-  await node.checkGgufFile(path);
 }
 
 async function loadModule(load: RuntimeOptions['load']): Promise<LlamaCppModule> {

@@ -3,10 +3,9 @@ import { AdapterError, ConfigurationError } from '@antiphon/engine';
 
 /** A look at the file before the native code gets it: throws when it is not there, cannot be read, or is no GGUF file. */
 export async function checkGgufFile(path: string): Promise<void> {
+  const { open } = await fileSystem();
   const start = Buffer.alloc(4);
   try {
-    // Loaded here, and in a `try`: bundlers for the browser leave such an import alone.
-    const { open } = await import('node:fs/promises');
     const file = await open(path, 'r');
     try {
       await file.read(start, 0, 4, 0);
@@ -32,5 +31,17 @@ export async function checkGgufFile(path: string): Promise<void> {
         provider: 'llama-cpp',
       },
     );
+  }
+}
+
+async function fileSystem() {
+  try {
+    // Loaded here, and in a `try`: bundlers for the browser leave such an import alone.
+    return await import('node:fs/promises');
+  } catch (cause) {
+    throw new ConfigurationError('invalid_option', 'llamaCpp needs Node and its file system; ask a server instead (openaiChat).', {
+      provider: 'llama-cpp',
+      cause,
+    });
   }
 }
