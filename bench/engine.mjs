@@ -4,16 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { assistant, createEngine, createSession, estimateTokens, fileStore, openSession, PartialJson, tool, user } from '@antiphon/engine';
 import { scripted } from '@antiphon/engine/testing';
+import { printTable } from './clients/table.mjs';
 
 const cpuMs = () => {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
-};
-const print = rows => {
-  const widths = rows[0].map((_, i) => Math.max(...rows.map(row => String(row[i]).length)));
-  for (const row of rows)
-    console.log(row.map((cell, i) => (i === 0 ? String(cell).padEnd(widths[i]) : String(cell).padStart(widths[i]))).join('  '));
-  console.log();
 };
 
 /** An adapter that says `count` words as fast as it is asked. */
@@ -52,7 +47,7 @@ for (const [name, make] of [
   const warm = Math.min(await perChunk(COUNT, make), await perChunk(COUNT, make));
   rows.push([name, cold.toFixed(2), warm.toFixed(2)]);
 }
-print(rows);
+printTable(rows);
 
 const json = JSON.stringify({ items: Array.from({ length: 4000 }, (_, i) => ({ id: i, name: `item ${i}` })) });
 const growing = deltas => {
@@ -67,7 +62,7 @@ const growing = deltas => {
 };
 growing(20_000);
 const [small, large] = [Math.min(...[1, 2, 3].map(() => growing(2000))), Math.min(...[1, 2, 3].map(() => growing(20_000)))];
-print([
+printTable([
   ['growing JSON, a value after each delta', '2,000 deltas', '20,000 deltas', 'ratio (linear: 10)'],
   ['PartialJson, CPU ms', small.toFixed(1), large.toFixed(1), (large / small).toFixed(1)],
 ]);
@@ -98,7 +93,7 @@ try {
   }
   for (const [i, name] of ['create and first turn', 'a further turn', 'load'].entries())
     sessions.push([name, ...measured.map(times => times[i].toFixed(1))]);
-  print(sessions);
+  printTable(sessions);
 } finally {
   rmSync(folder, { recursive: true, force: true });
 }
@@ -127,7 +122,7 @@ const sent = async compact => {
   return estimateTokens([user(JSON.stringify(chat.requests[0].tools))]);
 };
 const [whole, stubs] = [await sent(false), await sent(true)];
-print([
+printTable([
   ['tokens of 50 tool definitions (estimate)', 'whole', 'compact', 'saved'],
   ['sent with every request', whole, stubs, `${Math.round((1 - stubs / whole) * 100)} %`],
 ]);

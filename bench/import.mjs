@@ -1,32 +1,43 @@
-// What the engine costs before it does anything: the time to import it, and its size when bundled.
+// What the engine costs before it does anything: the time to import it, its size when bundled, the packages that come with it.
 import { spawnSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { median, printColumns } from './clients/table.mjs';
 
 const RUNS = 15;
-const entries = {
-  'node alone': undefined,
-  '@antiphon/engine': '../packages/engine/dist/bundle/index.js',
-  '@antiphon/engine + providers': '../packages/providers/dist/bundle/index.js',
-  '@antiphon/voice (with engine)': '../packages/voice/dist/bundle/index.js',
+/** What is imported, by the package it is from. */
+const ENTRIES = {
+  'node alone': {},
+  '@antiphon/engine': { '@antiphon/engine': '*' },
+  '@antiphon/engine + providers': { '@antiphon/providers': '*' },
+  '@antiphon/voice (with engine)': { '@antiphon/voice': '*' },
+  'createEngine alone': { '@antiphon/engine': '{ createEngine }' },
+  'engine + openaiChat': { '@antiphon/engine': '{ createEngine }', '@antiphon/providers': '{ openaiChat }' },
 };
+const sum = numbers => numbers.reduce((a, b) => a + b, 0);
+
+/** A module that passes on what is imported. */
+const moduleOf = (imports, resolve) =>
+  Object.entries(imports)
+    .map(([name, what]) => `export ${what} from ${JSON.stringify(resolve(name))};`)
+    .join('\n');
 
 /** Milliseconds of the import alone, median of fresh processes. */
-function importMs(path) {
-  const code = path
-    ? `const t = performance.now(); await import(${JSON.stringify(new URL(path, import.meta.url).href)}); console.log(performance.now() - t);`
-    : 'console.log(0)';
-  const times = Array.from({ length: RUNS }, () =>
-    Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout),
-  );
-  return times.sort((a, b) => a - b)[RUNS >> 1];
+function importMs(imports) {
+  const url = `data:text/javascript,${encodeURIComponent(moduleOf(imports, name => import.meta.resolve(name)))}`;
+  const code = `const t = performance.now(); await import(${JSON.stringify(url)}); console.log(performance.now() - t);`;
+  const run = () => Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout);
+  return median(Array.from({ length: RUNS }, run));
 }
 
-/** Bytes of the parts that load at once: what is imported on demand is its own file. */
-async function bundle(path) {
-  const result = await build({
-    entryPoints: [fileURLToPath(new URL(path, import.meta.url))],
+/** Kilobytes of the parts that load at once, the entry and its static imports: what is imported on demand is a file of its own. */
+async function bundle(imports) {
+  const { metafile, outputFiles } = await build({
+    stdin: { contents: moduleOf(imports, name => name), resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
     bundle: true,
     minify: true,
     splitting: true,
@@ -37,27 +48,38 @@ async function bundle(path) {
     metafile: true,
     logLevel: 'error',
   });
-  const outputs = Object.entries(result.metafile.outputs);
-  const byPath = new Map(result.outputFiles.map(file => [file.path, file.contents]));
-  const contentsOf = name => [...byPath].find(([path]) => path.replaceAll('\\', '/').endsWith(name))?.[1] ?? new Uint8Array();
-  const start = outputs.find(([, output]) => output.entryPoint)?.[0];
-  const wanted = new Set();
-  const visit = name => {
-    if (wanted.has(name)) return;
-    wanted.add(name);
-    for (const { path: imported, kind } of result.metafile.outputs[name].imports) if (kind === 'import-statement') visit(imported);
-  };
-  visit(start);
-  const eager = [...wanted].map(contentsOf);
+  const [entry] = Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint === '<stdin>');
+  const wanted = new Set([entry]);
+  for (const name of wanted) for (const { path, kind } of metafile.outputs[name].imports) if (kind === 'import-statement') wanted.add(path);
+  const eager = [...wanted].map(name => outputFiles.find(({ path }) => path.replaceAll('\\', '/').endsWith(name)).contents);
   return { kb: sum(eager.map(bytes => bytes.length)) / 1000, gzipKb: sum(eager.map(bytes => gzipSync(bytes).length)) / 1000 };
 }
 
-const sum = numbers => numbers.reduce((a, b) => a + b, 0);
-
-console.log(`${'package'.padEnd(32)}  import ms  minified KB  gzip KB`);
-for (const [name, path] of Object.entries(entries)) {
-  const size = path ? await bundle(path) : undefined;
-  console.log(
-    `${name.padEnd(32)}  ${importMs(path).toFixed(1).padStart(9)}  ${(size?.kb.toFixed(1) ?? '').padStart(11)}  ${(size?.gzipKb.toFixed(1) ?? '').padStart(7)}`,
-  );
+/** The package files of packages and of all that npm installs with them; optional peers are left out. */
+function installed(names, from = fileURLToPath(import.meta.url), found = new Set()) {
+  for (const name of names) {
+    const places = createRequire(from).resolve.paths(name) ?? [];
+    const file = places.map(place => join(place, name, 'package.json')).find(existsSync);
+    if (file === undefined) throw new Error(`${name}, which ${from} needs, is not installed.`);
+    if (found.has(file)) continue;
+    found.add(file);
+    const { dependencies = {}, peerDependencies = {}, peerDependenciesMeta = {} } = JSON.parse(readFileSync(file, 'utf8'));
+    const peers = Object.keys(peerDependencies).filter(peer => !peerDependenciesMeta[peer]?.optional);
+    installed([...Object.keys(dependencies), ...peers], file, found);
+  }
+  return found;
 }
+
+const rows = [];
+for (const [name, imports] of Object.entries(ENTRIES)) rows.push({ name, ms: importMs(imports), ...(await bundle(imports)) });
+printColumns(
+  [
+    ['import', ({ name }) => name],
+    ['import ms', ({ ms }) => ms.toFixed(1)],
+    ['minified KB', ({ kb }) => kb.toFixed(1)],
+    ['gzip KB', ({ gzipKb }) => gzipKb.toFixed(1)],
+  ],
+  rows,
+);
+const packages = [...installed(['@antiphon/engine', '@antiphon/providers'])].map(file => JSON.parse(readFileSync(file, 'utf8')).name);
+console.log(`npm install of engine and providers: ${packages.length} packages (${packages.join(', ')})`);

@@ -3,6 +3,7 @@
 
 import { pathToFileURL } from 'node:url';
 import { createModelCache, flite, moonshine, progressBar, readWav, resample, sileroVad, toMono, wordErrorRate } from '@antiphon/speech';
+import { median } from './clients/table.mjs';
 
 const SAID = 'And so my fellow Americans ask not what your country can do for you ask what you can do for your country';
 const SENTENCES = [
@@ -105,10 +106,6 @@ async function repeat(rounds, work) {
   const times = [];
   for (let i = 0; i < rounds; i++) times.push((await timed(work))[0]);
   return times;
-}
-
-function median(values) {
-  return [...values].sort((a, b) => a - b)[values.length >> 1];
 }
 
 export function formatSpeech(rows) {
