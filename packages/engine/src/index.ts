@@ -49,4 +49,5 @@ export * from './tools/encode.js';
 export * from './tools/execute.js';
 export * from './tools/result.js';
 export * from './tools/schema.js';
+export type { StandardSchema } from './tools/standard-schema.js';
 export * from './tools/tool.js';

@@ -3,7 +3,7 @@ import { PartialJson } from '../data/partial-json.js';
 import type { OutputDelta } from '../events/events.js';
 
 /** Copied entries that one delta may cost; what a delta does not use is left for later ones. */
-const COPIES_PER_DELTA = 256;
+const COPIES_PER_DELTA = 512;
 
 /**
  * Turns the growing text of an answer into `output_delta` events. Each value is a snapshot that never changes. So that the whole stays linear,

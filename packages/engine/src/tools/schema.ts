@@ -1,19 +1,19 @@
 import type { Validator } from '@cfworker/json-schema';
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec';
 import { isRecord, type JsonObject, jsonFault } from '../data/json.js';
 import { ConfigurationError, describe, type Issue } from '../errors.js';
+import type { StandardPath, StandardSchema } from './standard-schema.js';
 
 /** A JSON Schema object, or any Standard Schema (zod, valibot, arktype …). */
-export type Schema<Output = unknown> = StandardSchemaV1<unknown, Output> | JsonObject;
+export type Schema<Output = unknown> = StandardSchema<Output> | JsonObject;
 
 /** The type that a schema's validated value has; JSON Schema gives a plain object. */
-export type SchemaOutput<S> = S extends StandardSchemaV1 ? StandardSchemaV1.InferOutput<S> : JsonObject;
+export type SchemaOutput<S> = S extends StandardSchema ? NonNullable<S['~standard']['types']>['output'] : JsonObject;
 
 /** The schema of a tool without arguments. */
 export const NO_ARGUMENTS: JsonObject = Object.freeze({ type: 'object', properties: Object.freeze({}), additionalProperties: false });
 
 /** True for a zod, valibot or arktype schema and everything else that speaks Standard Schema. `isStandardSchema(z.string())` → `true` */
-export function isStandardSchema(schema: unknown): schema is StandardSchemaV1 {
+export function isStandardSchema(schema: unknown): schema is StandardSchema {
   // arktype's schemas are functions.
   if ((typeof schema !== 'object' && typeof schema !== 'function') || schema === null || !('~standard' in schema)) return false;
   return typeof (schema['~standard'] as { validate?: unknown } | undefined)?.validate === 'function';
@@ -34,7 +34,7 @@ export function toJsonSchema(schema: Schema, owner: string): JsonObject {
       `${owner}: input must be a JSON Schema object or a Standard Schema (zod, valibot, arktype), not ${isRecord(schema) ? `an object that is no JSON (${jsonFault(schema)})` : typeof schema}.`,
     );
   }
-  const standard = schema['~standard'] as StandardSchemaV1.Props & Partial<StandardJSONSchemaV1.Props>;
+  const standard = schema['~standard'];
   if (standard.jsonSchema) {
     try {
       const { $schema: _, ...json } = standard.jsonSchema.input({ target: 'draft-2020-12' });
@@ -105,7 +105,7 @@ function reasonOf(unit: { readonly keyword: string; readonly keywordLocation: st
   return unit.keyword === 'false' && unit.keywordLocation.includes('/additionalProperties') ? UNKNOWN : unit.error;
 }
 
-function pathOf(path: StandardSchemaV1.Issue['path']): string {
+function pathOf(path: StandardPath | undefined): string {
   const keys = (path ?? []).map(segment => (typeof segment === 'object' ? segment.key : segment));
   return keys.length === 0 ? '$' : keys.map(String).join('.');
 }
