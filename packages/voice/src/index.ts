@@ -1,3 +1,4 @@
+export * from './interfaces/end-of-turn.js';
 export * from './interfaces/llm-backend.js';
 export * from './interfaces/sink.js';
 export * from './interfaces/source.js';

@@ -69,7 +69,7 @@ describe('a spoken turn', () => {
       ['assistant', 'Once upon a time.'],
     ]);
     // True end 2500; 300 of silence are seen at 2800; the words come 100 later, so the turn ends then.
-    expect(times(events, 'user_speech_end')).toEqual([2800]);
+    expect(times(events, 'vad_end')).toEqual([2800]);
     expect(times(events, 'turn_end')).toEqual([2900]);
     expect(times(events, 'llm_first_token')).toEqual([3000]);
     expect(times(events, 'llm_done')).toEqual([3200]);
@@ -109,7 +109,7 @@ describe('a spoken turn', () => {
     const { events, llm } = await play({
       speech: [
         [0, 1000],
-        [1500, 2500],
+        [1440, 2500],
       ],
       said: ['My name is John.', 'Doe.'],
       answers: [{ text: 'Hello John.', firstTokenMs: 2000 }, 'Hello John Doe.'],
@@ -150,7 +150,7 @@ describe('barge-in', () => {
       said: ['Tell me.', 'Stop.'],
       answers: [story, 'Okay.'],
     });
-    const [flushed] = times(events, 'flush');
+    const [paused] = times(events, 'pause');
     const interruption = events.find(event => event.type === 'message' && event.interrupted);
     expect(interruption).toMatchObject({ role: 'assistant' });
     const text = (interruption as { text: string }).text;
@@ -158,11 +158,11 @@ describe('barge-in', () => {
     expect(text).toMatch(/\w$/);
     expect(llm.reports[0]).toEqual({ text, interrupted: true });
     // 300 ms of speech, to one frame.
-    expect(flushed).toBeGreaterThanOrEqual(4300);
-    expect(flushed).toBeLessThanOrEqual(4320);
+    expect(paused).toBeGreaterThanOrEqual(4300);
+    expect(paused).toBeLessThanOrEqual(4320);
     const stop = events.find(event => event.type === 'audio_stop') as { playedMs: number };
     const [first] = times(events, 'audio_first');
-    expect(stop.playedMs).toBeLessThanOrEqual((flushed ?? 0) - (first ?? 0) + 20);
+    expect(stop.playedMs).toBeLessThanOrEqual((paused ?? 0) - (first ?? 0) + 20);
     expect(sink.audio.length / 16).toBeGreaterThan(stop.playedMs);
     expect(messages(events).at(-1)).toEqual(['assistant', 'Okay.']);
   });
@@ -220,6 +220,13 @@ describe('barge-in', () => {
 });
 
 describe('failures', () => {
+  test('a model that fails once is asked again, and nobody notices', async () => {
+    const { events, llm } = await play({ speech: [[0, 1000]], said: ['One.'], answers: [{ text: '', error: new Error('429') }, 'Fine.'] });
+    expect(llm.asked).toEqual(['One.', 'One.']);
+    expect(times(events, 'apology')).toEqual([]);
+    expect(messages(events).at(-1)).toEqual(['assistant', 'Fine.']);
+  });
+
   test('a model that fails is spoken about once, and the session goes on', async () => {
     const { events } = await play({
       speech: [
@@ -227,7 +234,7 @@ describe('failures', () => {
         [8000, 9000],
       ],
       said: ['One.', 'Two.'],
-      answers: [{ text: '', error: new Error('429') }, 'Fine now.'],
+      answers: [{ text: '', error: new Error('429') }, { text: '', error: new Error('429') }, 'Fine now.'],
       policy: { apology: 'Sorry.' },
     });
     expect(times(events, 'apology').length).toBe(1);
@@ -245,7 +252,7 @@ describe('failures', () => {
         [0, 1000],
         [3000, 4000],
       ],
-      said: [new Error('broken'), 'Two.'],
+      said: [new Error('broken'), new Error('broken'), 'Two.'],
       answers: ['Fine.'],
     });
     expect(events.find(event => event.type === 'error')).toMatchObject({ stage: 'stt' });

@@ -41,7 +41,7 @@ export function turnReport(events: readonly VoiceEvent[]): TurnReport {
   const ofReply = <T extends VoiceEvent['type']>(type: T) =>
     all(type).find(event => 'generation' in event && event.generation === request?.generation)?.t;
   const turnEnd = last('turn_end');
-  const speechEnd = all('user_speech_end').findLast(event => event.accepted && event.t <= (turnEnd?.t ?? 0));
+  const speechEnd = all('vad_end').findLast(event => event.accepted && event.t <= (turnEnd?.t ?? 0));
   const final = all('stt_final').findLast(event => event.utterance === speechEnd?.utterance);
   const firstAudio = ofReply('audio_first');
   const span = (name: keyof TurnLatency, from: number | undefined, to: number | undefined): TurnLatency =>

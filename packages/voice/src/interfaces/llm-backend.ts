@@ -18,11 +18,12 @@ export interface HeardReport {
 
 /**
  * The mind of a voice session: one conversation. `reply` sends the user's words and yields the answer as it comes; it throws when the model
- * fails, and ends soon after the signal aborts. `heard` is called once for each reply, after it: history must hold what was heard.
+ * fails, and ends soon after the signal aborts. `heard` is called once for each reply, after it: history must hold what was heard. With
+ * `confirmed` the user may not be done: the answer may be made, but nothing that takes effect (a tool) may run before it resolves.
  */
 export interface LlmBackend {
   readonly name: string;
-  reply(user: string, options: { readonly signal: AbortSignal }): AsyncIterable<ReplyEvent>;
+  reply(user: string, options: { readonly signal: AbortSignal; readonly confirmed?: Promise<void> }): AsyncIterable<ReplyEvent>;
   heard(report: HeardReport): void;
   /** The agent said this unasked. */
   said?(report: HeardReport): void;

@@ -19,7 +19,7 @@ export function engineBackend(session: Session): LlmBackend {
   };
   return {
     name: 'engine',
-    async *reply(user, { signal }): AsyncGenerator<ReplyEvent> {
+    async *reply(user, { signal, confirmed }): AsyncGenerator<ReplyEvent> {
       await settled;
       signal.throwIfAborted();
       base = session.messages.length;
@@ -31,6 +31,8 @@ export function engineBackend(session: Session): LlmBackend {
       try {
         for await (const event of stream) {
           if (event.type === 'text_delta') yield { type: 'text', delta: event.delta };
+          // The engine runs a call when it is asked for the next event.
+          else if (event.type === 'tool_call') await (confirmed && orAborted(confirmed, signal));
           else if (event.type === 'tool_start') yield { type: 'tool_start', callId: event.call.id, name: event.call.name };
           else if (event.type === 'tool_result') yield { type: 'tool_end', callId: event.callId, name: event.name };
           else if (event.type === 'question') yield { type: 'text', delta: ` ${event.question}` };
@@ -65,6 +67,19 @@ export function engineBackend(session: Session): LlmBackend {
       after(() => session.replaceMessages(session.messages.filter(message => message.role === 'system')));
     },
   };
+}
+
+/** Waits, but not longer than the signal allows. */
+function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    const done = () => {
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    if (signal.aborted) return resolve();
+    signal.addEventListener('abort', done, { once: true });
+    void work.then(done);
+  });
 }
 
 /** The turn as it was heard: assistant text beyond `heard` goes, calls and their results stay. */

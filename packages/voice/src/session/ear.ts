@@ -1,16 +1,23 @@
-import { describe } from '@antiphon/engine';
+import { type Clock, describe } from '@antiphon/engine';
+import type { EndOfTurnDetector } from '../interfaces/end-of-turn.js';
 import type { AudioSource } from '../interfaces/source.js';
 import type { SpeechToText } from '../interfaces/stt.js';
 import type { VoiceActivityDetector } from '../interfaces/vad.js';
 import { Segmenter, type SegmenterPolicy } from '../listening/segmenter.js';
 import type { TurnEvent } from '../turns/events.js';
+import { looksFinished } from '../turns/policy.js';
 import { Channel } from './channel.js';
+
+/** Hears, and tells what it heard. Resolves when there is nothing more to hear. */
+export type Ear = (options: EarOptions) => Promise<void>;
 
 export interface EarOptions {
   readonly source: AudioSource;
   readonly vad: VoiceActivityDetector;
   readonly stt: SpeechToText;
+  readonly endOfTurn?: EndOfTurnDetector;
   readonly policy: SegmenterPolicy;
+  readonly clock: Clock;
   /** Milliseconds since the session started. */
   readonly now: () => number;
   readonly signal: AbortSignal;
@@ -86,24 +93,50 @@ export async function listen(options: EarOptions): Promise<void> {
 
 class VadFault extends Error {}
 
-async function transcribe(utterance: Utterance, { stt, signal, dispatch }: EarOptions): Promise<void> {
+async function transcribe(utterance: Utterance, options: EarOptions): Promise<void> {
+  const { signal, dispatch } = options;
   const stop = () => utterance.abort.abort();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const { number } = utterance;
-  let final = '';
+  const { number, abort } = utterance;
+  const heard: Float32Array[] = [];
   try {
-    for await (const { type, text } of stt.transcribe(utterance.audio, { signal: utterance.abort.signal })) {
-      if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text });
-      else final = text;
-    }
-    dispatch({ type: 'stt_final', utterance: number, text: final, endedAt: utterance.endedAt });
+    const text = await words(keep(utterance.audio, heard), utterance, options).catch(error => {
+      if (abort.signal.aborted) throw error;
+      dispatch({ type: 'stt_error', utterance: number, message: describe(error), final: false });
+      return words(replayed(heard, utterance.audio), utterance, options);
+    });
+    const finished = text.trim() === '' || ((await options.endOfTurn?.isFinished(text)) ?? looksFinished(text));
+    dispatch({ type: 'stt_final', utterance: number, text, endedAt: utterance.endedAt, finished });
   } catch (error) {
     // A rejected utterance was taken back already; nobody waits for its words.
-    if (!utterance.abort.signal.aborted) dispatch({ type: 'stt_error', utterance: number, message: describe(error) });
+    if (!abort.signal.aborted) dispatch({ type: 'stt_error', utterance: number, message: describe(error), final: true });
   } finally {
     signal.removeEventListener('abort', stop);
   }
+}
+
+/** All words of an utterance. */
+async function words(audio: AsyncIterable<Float32Array>, { number, abort }: Utterance, { stt, dispatch }: EarOptions): Promise<string> {
+  let final = '';
+  for await (const { type, text } of stt.transcribe(audio, { signal: abort.signal })) {
+    if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text });
+    else final = text;
+  }
+  return final;
+}
+
+async function* keep(audio: AsyncIterable<Float32Array>, heard: Float32Array[]): AsyncGenerator<Float32Array> {
+  for await (const samples of audio) {
+    heard.push(samples);
+    yield samples;
+  }
+}
+
+/** What was heard already, and what still comes. */
+async function* replayed(heard: readonly Float32Array[], rest: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
+  yield* heard;
+  yield* rest;
 }
 
 function concat(a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> {

@@ -12,6 +12,8 @@ export interface GenerateOptions {
   readonly clock: Clock;
   readonly generation: number;
   readonly signal: AbortSignal;
+  /** Resolves when the user's turn is over; until then nothing may take effect. */
+  readonly confirmed?: Promise<void>;
   readonly dispatch: (event: TurnEvent) => void;
   /** The reply's text so far. */
   readonly onText: (text: string) => void;
@@ -19,14 +21,14 @@ export interface GenerateOptions {
 
 /** Reads the model's answer to what the user said, and cuts it into clauses as it comes. Tells nothing more once the signal aborts. */
 export async function generate(userText: string, options: GenerateOptions): Promise<void> {
-  const { llm, splitter, clock, generation, signal, dispatch } = options;
+  const { llm, splitter, clock, generation, signal, confirmed, dispatch } = options;
   const speak = (clauses: readonly Clause[]) => {
     for (const clause of clauses) dispatch({ type: 'clause', generation, clause });
   };
   let text = '';
   let cancelIdle = () => {};
   try {
-    for await (const event of llm.reply(userText, { signal })) {
+    for await (const event of llm.reply(userText, { signal, ...(confirmed ? { confirmed } : {}) })) {
       if (signal.aborted) return;
       cancelIdle();
       if (event.type === 'text') {

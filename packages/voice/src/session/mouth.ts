@@ -2,7 +2,7 @@ import { type Clock, describe, sleep } from '@antiphon/engine';
 import type { TextToSpeech } from '../interfaces/tts.js';
 import type { Player } from '../playout/player.js';
 import { type Clause, speakable } from '../text/index.js';
-import type { TurnEvent, VoiceEventBody } from '../turns/events.js';
+import type { TurnEvent } from '../turns/events.js';
 import { Channel } from './channel.js';
 
 export interface MouthOptions {
@@ -11,7 +11,6 @@ export interface MouthOptions {
   readonly clock: Clock;
   readonly locale: string | undefined;
   readonly dispatch: (event: TurnEvent) => void;
-  readonly emit: (event: VoiceEventBody) => void;
 }
 
 /** Audio that may wait to be played before synthesis pauses; seconds. */
@@ -42,27 +41,47 @@ export class Mouth {
       const place = player.ledger.open(generation, clause.text);
       try {
         while (player.waiting > MAX_WAITING_SECONDS * this.#options.tts.sampleRate) await sleep(clock, 100, signal);
-        await this.#synthesize(clause, number, generation, place, signal);
+        await this.#speak(clause, number, generation, place, signal);
         player.ledger.close(place);
         dispatch({ type: 'tts_done', generation, clause: number });
       } catch (error) {
         if (signal.aborted) return;
         player.ledger.close(place);
-        dispatch({ type: 'tts_error', generation, clause: number, message: describe(error) });
+        dispatch({ type: 'tts_error', generation, clause: number, message: describe(error), final: true });
       }
     }
   }
 
-  async #synthesize(clause: Clause, number: number, generation: number, place: number, signal: AbortSignal): Promise<void> {
-    const { tts, player, locale, dispatch, emit } = this.#options;
-    const text = speakable(clause.text, locale === undefined ? {} : { locale });
+  /** A clause that failed before it made a sound is tried once more. */
+  async #speak(clause: Clause, number: number, generation: number, place: number, signal: AbortSignal): Promise<void> {
+    const { dispatch } = this.#options;
+    const text = this.#speakable(clause);
     if (text === '') return;
-    emit({ type: 'tts_request', generation, clause: number, text });
-    let first = true;
+    dispatch({ type: 'tts_request', generation, clause: number, text });
+    let sounded = false;
+    const onAudio = () => {
+      if (!sounded) dispatch({ type: 'tts_first_byte', generation, clause: number });
+      sounded = true;
+    };
+    try {
+      await this.#synthesize(text, generation, place, signal, onAudio);
+    } catch (error) {
+      if (signal.aborted || sounded) throw error;
+      dispatch({ type: 'tts_error', generation, clause: number, message: describe(error), final: false });
+      await this.#synthesize(text, generation, place, signal, onAudio);
+    }
+  }
+
+  #speakable({ text }: Clause): string {
+    const { locale } = this.#options;
+    return speakable(text, locale === undefined ? {} : { locale });
+  }
+
+  async #synthesize(text: string, generation: number, place: number, signal: AbortSignal, onAudio: () => void): Promise<void> {
+    const { tts, player } = this.#options;
     for await (const { samples, words } of tts.synthesize(text, { signal })) {
       signal.throwIfAborted();
-      if (first) dispatch({ type: 'tts_first_byte', generation, clause: number });
-      first = false;
+      onAudio();
       player.queue(generation, place, samples, words);
     }
     signal.throwIfAborted();

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@antiphon/engine';
+import type { EndOfTurnDetector } from '../interfaces/end-of-turn.js';
 import type { LlmBackend } from '../interfaces/llm-backend.js';
 import type { AudioSink } from '../interfaces/sink.js';
 import type { AudioSource } from '../interfaces/source.js';
@@ -12,7 +13,7 @@ import { type PolicyChanges, turnPolicy } from '../turns/policy.js';
 import { reduce } from '../turns/reduce.js';
 import { initialTurnState, type TurnState } from '../turns/state.js';
 import { Channel } from './channel.js';
-import { listen } from './ear.js';
+import { type Ear, listen } from './ear.js';
 import { generate } from './generate.js';
 import { Mouth } from './mouth.js';
 
@@ -24,6 +25,12 @@ export interface VoiceSessionOptions {
   readonly source: AudioSource;
   readonly sink: AudioSink;
   readonly policy?: PolicyChanges;
+  /** Default: simple rules on the words. */
+  readonly endOfTurn?: EndOfTurnDetector;
+  /** Mono samples at the sink's rate, played over and over while a tool takes its time. */
+  readonly holdSound?: Float32Array;
+  /** The first thing that the agent says. */
+  readonly greeting?: string;
   /** BCP 47 tag of the language that is spoken, for clauses and numbers. */
   readonly locale?: string;
   readonly clock?: Clock;
@@ -38,6 +45,8 @@ interface LiveReply {
   readonly abort: AbortController;
   readonly mouth: Mouth;
   readonly kind: 'reply' | 'say';
+  /** Says that the user's turn is over. */
+  readonly confirm: () => void;
   text: string;
 }
 
@@ -54,10 +63,12 @@ interface LiveReply {
  */
 export class VoiceSession implements AsyncIterable<VoiceEvent> {
   readonly #options: VoiceSessionOptions;
+  readonly #ear: Ear;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #player: Player;
   readonly #readers = new Set<Channel<VoiceEvent>>();
+  readonly #watchers = new Set<(event: VoiceEvent) => void>();
   readonly #timers = new Map<TimerName, () => void>();
   readonly #inbox: TurnEvent[] = [];
   readonly #tasks = new Set<Promise<void>>();
@@ -67,29 +78,34 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
   #startedAt: number | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(options: VoiceSessionOptions) {
+  /** `ear`: what hears instead of source, voice activity and speech to text. */
+  constructor(options: VoiceSessionOptions, ear: Ear = listen) {
     check(options);
     this.#options = options;
+    this.#ear = ear;
     this.#clock = options.clock ?? systemClock;
-    this.#state = initialTurnState(turnPolicy(options.policy));
-    this.#player = new Player(options.sink, this.#clock, {
-      started: generation => this.#dispatch({ type: 'playout_started', generation }),
-      drained: generation => this.#dispatch({ type: 'playout_drained', generation }),
-    });
+    this.#state = initialTurnState(turnPolicy(options.holdSound ? options.policy : { ...options.policy, holdMs: false }));
+    const listener = {
+      started: (generation: number) => this.#dispatch({ type: 'playout_started', generation }),
+      drained: (generation: number) => this.#dispatch({ type: 'playout_drained', generation }),
+    };
+    this.#player = new Player(options.sink, this.#clock, listener, options.holdSound);
   }
 
   /** Opens its ears. */
   start(): void {
     if (this.#startedAt !== undefined) throw new TypeError('This voice session was started already.');
     this.#startedAt = this.#clock.now();
-    const { signal } = this.#options;
+    const { signal, greeting } = this.#options;
+    if (greeting !== undefined) this.say(greeting);
     const onAbort = () => void this.close();
     if (signal?.aborted) return onAbort();
     signal?.addEventListener('abort', onAbort, { once: true });
     this.#abort.signal.addEventListener('abort', () => signal?.removeEventListener('abort', onAbort), { once: true });
     this.#track(
-      listen({
+      this.#ear({
         ...this.#options,
+        clock: this.#clock,
         policy: this.#state.policy.vad,
         now: () => this.#now(),
         signal: this.#abort.signal,
@@ -104,9 +120,9 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     if (text.trim() !== '') this.#dispatch({ type: 'typed', text });
   }
 
-  /** The agent says this when it is free. */
-  say(text: string): void {
-    this.#dispatch({ type: 'say', text });
+  /** The agent says this when it is free. With `allowInterruptions: false` nothing that the user says stops it. */
+  say(text: string, { allowInterruptions = true }: { readonly allowInterruptions?: boolean } = {}): void {
+    if (text.trim() !== '') this.#dispatch({ type: 'say', text, allowInterruptions });
   }
 
   /** Stops the reply at once: model, tools, synthesis and what waits to be played. */
@@ -138,6 +154,12 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         return { done: true, value: undefined };
       },
     };
+  }
+
+  /** Tells every event the moment it happens; returns what ends that. What the watcher throws is its own affair. */
+  watch(watcher: (event: VoiceEvent) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => this.#watchers.delete(watcher);
   }
 
   async #close(): Promise<void> {
@@ -184,7 +206,13 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
       case 'clear_timer':
         return this.#clearTimer(effect.timer);
       case 'start_reply': {
-        const reply = this.#open(effect, 'reply');
+        let confirm = () => {};
+        const confirmed = effect.preemptive
+          ? new Promise<void>(resolve => {
+              confirm = resolve;
+            })
+          : undefined;
+        const reply = this.#open(effect, 'reply', confirm);
         const { generation, abort } = reply;
         return this.#track(
           generate(effect.text, {
@@ -193,6 +221,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
             clock: this.#clock,
             generation,
             signal: abort.signal,
+            ...(confirmed ? { confirmed } : {}),
             dispatch: event => this.#dispatch(event),
             onText: text => {
               reply.text = text;
@@ -211,6 +240,19 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
       }
       case 'speak':
         return this.#reply?.mouth.speak(effect.clause, effect.number);
+      case 'confirm_reply':
+        return this.#reply?.confirm();
+      case 'hold_output':
+        return this.#player.hold();
+      case 'release_output':
+        return this.#player.release();
+      case 'set_gain':
+        this.#player.gain = effect.gain;
+        return;
+      case 'start_hold_sound':
+        return this.#player.startHoldSound();
+      case 'stop_hold_sound':
+        return this.#player.stopHoldSound();
       case 'cancel_reply':
         return this.#settle({ interrupted: true, withdrawn: effect.withdrawn });
       case 'finish_reply':
@@ -218,7 +260,11 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     }
   }
 
-  #open({ turn, generation }: { readonly turn: number; readonly generation: number }, kind: LiveReply['kind']): LiveReply {
+  #open(
+    { turn, generation }: { readonly turn: number; readonly generation: number },
+    kind: LiveReply['kind'],
+    confirm = () => {},
+  ): LiveReply {
     const abort = new AbortController();
     const { tts, locale } = this.#options;
     const mouth = new Mouth(
@@ -228,12 +274,11 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         player: this.#player,
         clock: this.#clock,
         dispatch: event => this.#dispatch(event),
-        emit: event => this.#emit(event),
       },
       generation,
       abort.signal,
     );
-    this.#reply = { turn, generation, abort, mouth, kind, text: '' };
+    this.#reply = { turn, generation, abort, mouth, kind, confirm, text: '' };
     return this.#reply;
   }
 
@@ -247,15 +292,16 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     if (interrupted) {
       reply.abort.abort();
       this.#player.flush(generation);
-      this.#emit({ type: 'flush', generation });
+      if (this.#player.ledger.count(generation).queued > 0) this.#emit({ type: 'flush', turn, generation });
     }
-    const { played } = this.#player.ledger.count(generation);
+    const { played, queued } = this.#player.ledger.count(generation);
     const text = interrupted ? this.#player.ledger.heard(generation) : reply.text;
     this.#player.ledger.forget(generation);
-    const playedMs = Math.round((played * 1000) / this.#options.sink.sampleRate);
-    if (played > 0) this.#emit({ type: 'audio_stop', generation, playedMs });
+    const toMs = (samples: number) => Math.round((samples * 1000) / this.#options.sink.sampleRate);
+    const playedMs = toMs(played);
+    if (played > 0) this.#emit({ type: 'audio_stop', turn, generation, playedMs, queuedMs: toMs(queued) });
     if (text.trim() !== '')
-      this.#emit({ type: 'message', role: 'assistant', text, turn, playedMs, ...(interrupted ? { interrupted } : {}) });
+      this.#emit({ type: 'message', role: 'assistant', text, turn, generation, playedMs, ...(interrupted ? { interrupted } : {}) });
     const report = { text, interrupted, ...(withdrawn ? { withdrawn } : {}) };
     if (kind === 'reply') this.#options.llm.heard(report);
     else if (text.trim() !== '') this.#options.llm.said?.(report);
@@ -278,6 +324,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
 
   #emit(event: VoiceEventBody): void {
     const stamped: VoiceEvent = { t: Math.round(this.#now()), ...event };
+    for (const watcher of this.#watchers) watcher(stamped);
     for (const reader of this.#readers) reader.push(stamped);
   }
 

@@ -7,38 +7,79 @@ export interface TurnPolicy {
     readonly finishedMs: number;
     /** Silence after words that do not. */
     readonly unfinishedMs: number;
+    /** Words that follow an unanswered turn after less than this belong to it, even when its silence was over. */
+    readonly mergeMs: number;
   };
   readonly interrupt: {
-    /** This much speech over the agent stops it, silences left out; `false` lets it finish. */
+    /** This much speech over the agent makes it quieter … */
+    readonly duckMs: number;
+    /** … and this much pauses it, silences left out; `false` lets it finish. */
     readonly pauseMs: number | false;
+    /** So many words that are no backchannel stop it at once. */
+    readonly words: number;
+    /** Words that an interruption needs in all. */
+    readonly minWords: number;
+    /** A paused reply goes on this long after a sound of which no words came. */
+    readonly resumeMs: number;
   };
-  /** Spoken when a reply fails before anything of it was heard; empty says nothing. */
+  /** Whether the model is asked before the turn is over, and whether its answer is spoken into the queue too. Nothing is heard before. */
+  readonly preemptive: 'off' | 'text' | 'speech';
+  /** Guesses in one turn. */
+  readonly guesses: number;
+  /** A sound that tells that a tool still works begins this long after the tool; needs the session's `holdSound`; `false`: never. */
+  readonly holdMs: number | false;
+  /** Silence after the agent spoke that means that nobody is there; `false`: never. */
+  readonly awayMs: number | false;
+  /** Spoken when a stage fails for good before anything of the reply was heard; empty says nothing. */
   readonly apology: string;
+  /** What people say only to show that they listen, for languages that the house does not know. Compared without case and punctuation. */
+  readonly backchannels: readonly string[];
   readonly vad: SegmenterPolicy;
 }
 
 export const defaultTurnPolicy: TurnPolicy = {
-  endpoint: { finishedMs: 300, unfinishedMs: 1500 },
-  interrupt: { pauseMs: 300 },
+  endpoint: { finishedMs: 300, unfinishedMs: 1500, mergeMs: 500 },
+  interrupt: { duckMs: 120, pauseMs: 300, words: 2, minWords: 1, resumeMs: 600 },
+  preemptive: 'text',
+  guesses: 3,
+  holdMs: 700,
+  awayMs: 15_000,
   apology: 'Sorry, I could not answer that. Please try again.',
+  backchannels: [],
   vad: defaultSegmenterPolicy,
 };
 
 /** A policy with some values replaced, group by group. */
-export type PolicyChanges = { readonly [K in keyof TurnPolicy]?: TurnPolicy[K] extends object ? Partial<TurnPolicy[K]> : TurnPolicy[K] };
+export type PolicyChanges = {
+  readonly [K in keyof TurnPolicy]?: TurnPolicy[K] extends readonly unknown[]
+    ? TurnPolicy[K]
+    : TurnPolicy[K] extends object
+      ? Partial<TurnPolicy[K]>
+      : TurnPolicy[K];
+};
 
+/** Throws `RangeError` for a time that is none. */
 export function turnPolicy(changes: PolicyChanges = {}): TurnPolicy {
   const base = defaultTurnPolicy;
   const policy: TurnPolicy = {
+    ...base,
+    ...changes,
     endpoint: { ...base.endpoint, ...changes.endpoint },
     interrupt: { ...base.interrupt, ...changes.interrupt },
-    apology: changes.apology ?? base.apology,
     vad: { ...base.vad, ...changes.vad },
   };
-  for (const [name, ms] of Object.entries(policy.endpoint)) {
-    if (!(ms >= 0)) throw new RangeError(`policy.endpoint.${name} must be milliseconds from 0, not ${ms}.`);
+  const { endpoint, interrupt, guesses, holdMs, awayMs } = policy;
+  const times = { ...prefixed('endpoint', endpoint), ...prefixed('interrupt', interrupt), guesses, holdMs, awayMs };
+  for (const [name, value] of Object.entries(times)) {
+    if (value !== false && !((value as number) >= 0)) throw new RangeError(`policy.${name} must be a number from 0, not ${String(value)}.`);
   }
+  if (!['off', 'text', 'speech'].includes(policy.preemptive))
+    throw new RangeError(`policy.preemptive must be off, text or speech, not ${policy.preemptive}.`);
   return policy;
+}
+
+function prefixed(group: string, values: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${group}.${name}`, value]));
 }
 
 const OPEN_ENDED =

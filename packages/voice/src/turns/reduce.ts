@@ -1,6 +1,10 @@
-import type { TurnEffect, TurnEvent, VoiceEventBody } from './events.js';
-import { looksFinished } from './policy.js';
-import type { ReplyState, TurnState } from './state.js';
+import { awaitEndOfTurn, dropGuess, endTurn, floorIsTaken, sayNext, takeBack } from './endpoint.js';
+import type { TimerName, TurnEffect, TurnEvent } from './events.js';
+import { openOverlap, overlapFinal, overlapPartial, resumeReply, settleOverlap, soundEnds, soundGoesOn } from './overlap.js';
+import { cancelReply, finishReply, speakClauses, takeProgress } from './reply.js';
+import type { TurnState } from './state.js';
+import { Step } from './step.js';
+import { beyondBackchannel } from './words.js';
 
 /** A new state and what is to be done. `now` is the time of the event, in milliseconds since the session started. */
 export interface Reduction {
@@ -9,234 +13,188 @@ export interface Reduction {
 }
 
 /**
- * The core of turn-taking, without time, sound or promises: the state and one event give the next state and effects. Rules that need the
- * whole picture live here; how long and how loud lives in the policy.
+ * The core of turn-taking, without time, sound or promises: the state and one event give the next state and effects. An event changes what is
+ * known; what follows from that, whichever event it was, is settled afterwards. How long and how loud lives in the policy.
  */
 export function reduce(state: TurnState, event: TurnEvent, now: number): Reduction {
   if (state.closed) return { state, effects: [] };
-  const turn = new Step(state, now);
-  turn.take(event);
-  return { state: turn.state, effects: turn.effects };
+  const step = new Step(state, now);
+  take(step, event);
+  if (!step.state.closed) settle(step);
+  return { state: step.state, effects: step.effects };
 }
 
-/** One application of the rules: `state` is replaced, never changed. */
-class Step {
-  state: TurnState;
-  readonly effects: TurnEffect[] = [];
-  readonly #now: number;
-
-  constructor(state: TurnState, now: number) {
-    this.state = state;
-    this.#now = now;
-  }
-
-  take(event: TurnEvent): void {
-    switch (event.type) {
-      case 'speech_start':
-        this.#emit({ type: 'user_speech_start', utterance: event.utterance, startedAt: Math.round(event.startedAt) });
-        this.#setUser('speaking');
-        this.#set({ transcribing: [...this.state.transcribing, event.utterance] });
-        return this.#do({ type: 'clear_timer', timer: 'endpoint' });
-      case 'speech_goes_on':
-        return this.#perhapsInterrupt(event.spokenMs);
-      case 'speech_end':
-        this.#emit({ type: 'user_speech_end', utterance: event.utterance, endedAt: Math.round(event.endedAt), accepted: event.accepted });
-        this.#setUser('quiet');
-        if (!event.accepted) this.#forgetUtterance(event.utterance);
-        return;
-      case 'stt_partial':
-        return this.#emit({ type: 'stt_partial', utterance: event.utterance, text: event.text });
-      case 'stt_final':
-        this.#emit({ type: 'stt_final', utterance: event.utterance, text: event.text });
-        if (event.text.trim() !== '') this.#set({ fragments: [...this.state.fragments, event.text.trim()], endedAt: event.endedAt });
-        return this.#forgetUtterance(event.utterance);
-      case 'stt_error':
-        this.#emit({ type: 'error', stage: 'stt', message: event.message });
-        return this.#forgetUtterance(event.utterance);
-      case 'typed':
-        this.#set({ fragments: [...this.state.fragments, event.text.trim()] });
-        return this.#endTurn();
-      case 'say':
-        this.#set({ sayings: [...this.state.sayings, event.text] });
-        return this.#sayNext();
-      case 'interrupt':
-        return this.#cancelReply('drop_question');
-      case 'timer':
-        return this.#endTurn();
-      case 'source_end':
-        this.#set({ sourceEnded: true });
-        this.#emit({ type: 'source_end' });
-        return this.#awaitEndOfTurn();
-      case 'close':
-        this.#cancelReply('drop_question');
-        this.#do({ type: 'clear_timer', timer: 'endpoint' });
-        this.#emit({ type: 'closed' });
-        return this.#set({ closed: true });
-      default:
-        return this.#takeFromReply(event);
+function take(step: Step, event: TurnEvent): void {
+  switch (event.type) {
+    case 'speech_start':
+      step.emit({ type: 'vad_start', utterance: event.utterance, startedAt: Math.round(event.startedAt) });
+      return beginUtterance(step, event);
+    case 'speech_resumes':
+      return beginUtterance(step, event);
+    case 'speech_goes_on': {
+      const { pauseMs } = step.state.policy.interrupt;
+      if (pauseMs !== false && event.spokenMs >= pauseMs) takeBack(step);
+      return soundGoesOn(step, event.spokenMs);
     }
-  }
-
-  /** What belongs to an old generation is dropped here, once and for all. */
-  #takeFromReply(event: Extract<TurnEvent, { readonly generation: number }>): void {
-    const reply = this.state.reply;
-    if (!reply || reply.generation !== event.generation) return;
-    const { generation } = event;
-    switch (event.type) {
-      case 'first_token':
-        return this.#emit({ type: 'llm_first_token', generation });
-      case 'clause':
-        this.#setReply({ asked: reply.asked + 1 });
-        return this.#do({ type: 'speak', generation, clause: event.clause, number: reply.asked });
-      case 'reply_done':
-        this.#emit({ type: 'llm_done', generation, text: event.text });
-        this.#setReply({ done: true });
-        return this.#finishReply();
-      case 'reply_error':
-        this.#emit({ type: 'error', stage: 'llm', message: event.message });
-        return this.#failReply();
-      case 'tool_start':
-        this.#setReply({ usedTools: true });
-        return this.#emit({ type: 'tool_start', generation, callId: event.callId, name: event.name });
-      case 'tool_end':
-        return this.#emit({ type: 'tool_end', generation, callId: event.callId, name: event.name });
-      case 'tts_first_byte':
-        this.#setReply({ sounding: true });
-        return this.#emit({ type: 'tts_first_byte', generation, clause: event.clause });
-      case 'tts_done':
-        this.#setReply({ synthesized: reply.synthesized + 1 });
-        this.#emit({ type: 'tts_done', generation, clause: event.clause });
-        return this.#finishReply();
-      case 'tts_error':
-        this.#emit({ type: 'error', stage: 'tts', message: event.message });
-        this.#setReply({ synthesized: reply.synthesized + 1 });
-        return this.#finishReply();
-      case 'playout_started':
-        if (!reply.heard) this.#emit({ type: 'audio_first', generation });
-        this.#setReply({ heard: true });
-        return this.#setAgent('speaking');
-      case 'playout_drained':
-        this.#setReply({ sounding: false });
-        return this.#finishReply();
+    case 'speech_end':
+      step.emit({ type: 'vad_end', utterance: event.utterance, endedAt: Math.round(event.endedAt), accepted: event.accepted });
+      setUser(step, 'quiet');
+      soundEnds(step, event.endedAt);
+      return event.accepted ? undefined : forget(step, event.utterance);
+    case 'echo':
+      return step.emit({ type: 'overlap', verdict: 'echo' });
+    case 'stt_partial':
+      step.emit({ type: 'stt_partial', utterance: event.utterance, text: event.text });
+      if (beyondBackchannel(event.text).length >= step.state.policy.interrupt.words) takeBack(step);
+      return overlapPartial(step, event.utterance, event.text);
+    case 'stt_final': {
+      step.emit({ type: 'stt_final', utterance: event.utterance, text: event.text });
+      const text = event.text.trim();
+      const counts = overlapFinal(step, event.utterance, text) && text !== '';
+      if (counts) {
+        takeBack(step);
+        step.set({ fragments: [...step.state.fragments, text], endedAt: event.endedAt, finished: event.finished });
+      }
+      return forget(step, event.utterance);
     }
+    case 'stt_error':
+      step.emit({ type: 'error', stage: 'stt', message: event.message });
+      return event.final ? forget(step, event.utterance) : undefined;
+    case 'typed':
+      step.set({ fragments: [...step.state.fragments, event.text.trim()] });
+      dropGuess(step);
+      return endTurn(step);
+    case 'say':
+      return step.set({ sayings: [...step.state.sayings, { text: event.text, interruptible: event.allowInterruptions }] });
+    case 'interrupt':
+      return cancelReply(step, { withdrawn: false });
+    case 'timer':
+      return timer(step, event.timer);
+    case 'source_end':
+      step.emit({ type: 'source_end' });
+      return step.set({ sourceEnded: true });
+    case 'close':
+      return close(step);
+    default:
+      return takeProgress(step, event);
   }
+}
 
-  /** Speech over a reply stops it, but not at once: a click must not. */
-  #perhapsInterrupt(spokenMs: number): void {
-    const { pauseMs } = this.state.policy.interrupt;
-    if (pauseMs !== false && spokenMs >= pauseMs) this.#cancelReply();
-  }
+function beginUtterance(step: Step, { utterance, startedAt }: { readonly utterance: number; readonly startedAt: number }): void {
+  step.set({ startedAt, transcribing: [...step.state.transcribing, utterance], awaitsUser: false });
+  setUser(step, 'speaking');
+  dropGuess(step);
+  openOverlap(step, utterance);
+}
 
-  #forgetUtterance(utterance: number): void {
-    this.#set({ transcribing: this.state.transcribing.filter(other => other !== utterance) });
-    this.#awaitEndOfTurn();
-    if (this.state.fragments.length === 0) this.#sayNext();
-  }
+/** What follows from what is known now. */
+function settle(step: Step): void {
+  speakClauses(step);
+  finishReply(step);
+  awaitEndOfTurn(step);
+  speakClauses(step);
+  sayNext(step);
+  settleOverlap(step);
+  showAgent(step);
+  tuneOutput(step);
+  awaitUser(step);
+}
 
-  /** All words are known and nobody speaks: the turn ends after a silence, counted from the true end of speech. */
-  #awaitEndOfTurn(): void {
-    const { user, transcribing, fragments, policy, endedAt, sourceEnded } = this.state;
-    if (user === 'speaking' || transcribing.length > 0 || fragments.length === 0) return;
-    if (sourceEnded) return this.#endTurn();
-    const wait = looksFinished(fragments.join(' ')) ? policy.endpoint.finishedMs : policy.endpoint.unfinishedMs;
-    const left = endedAt + wait - this.#now;
-    if (left <= 0) return this.#endTurn();
-    this.#do({ type: 'set_timer', timer: 'endpoint', ms: left });
+function timer(step: Step, name: TimerName): void {
+  const { [name]: _, ...timers } = step.state.timers;
+  step.set({ timers });
+  switch (name) {
+    case 'endpoint':
+      return endTurn(step);
+    case 'resume':
+      return resumeReply(step);
+    case 'hold':
+      return startHoldSound(step);
+    case 'away':
+      step.set({ awaitsUser: false });
+      setUser(step, 'away');
+      return step.emit({ type: 'away' });
   }
+}
 
-  #endTurn(): void {
-    if (this.state.fragments.length === 0) return;
-    // A reply of which nothing was heard is taken back, and its question comes along with the new words.
-    this.#cancelReply();
-    this.#do({ type: 'clear_timer', timer: 'endpoint' });
-    const text = this.state.fragments.join(' ');
-    const turn = this.state.turn + 1;
-    const generation = this.state.generation + 1;
-    this.#set({ fragments: [], turn, generation });
-    this.#emit({ type: 'turn_end', turn, text });
-    this.#emit({ type: 'message', role: 'user', text, turn });
-    this.#begin({ generation, turn, userText: text, kind: 'reply' });
-    this.#emit({ type: 'llm_request', turn, generation, text });
-    this.#do({ type: 'start_reply', turn, generation, text });
-  }
+function forget(step: Step, utterance: number): void {
+  step.set({ transcribing: step.state.transcribing.filter(other => other !== utterance) });
+}
 
-  #sayNext(): void {
-    const [text, ...sayings] = this.state.sayings;
-    if (text === undefined || this.state.reply || this.state.user === 'speaking') return;
-    const generation = this.state.generation + 1;
-    this.#set({ sayings, generation });
-    this.#begin({ generation, turn: this.state.turn, userText: '', kind: 'say' });
-    this.#do({ type: 'start_saying', turn: this.state.turn, generation, text });
-  }
+/** Words that no turn has taken yet are not lost. */
+function close(step: Step): void {
+  cancelReply(step, { withdrawn: false });
+  showAgent(step);
+  tuneOutput(step);
+  const { fragments, turn } = step.state;
+  if (fragments.length > 0) step.emit({ type: 'message', role: 'user', text: fragments.join(' '), turn: turn + 1 });
+  for (const name of Object.keys(step.state.timers) as TimerName[]) step.due(name, undefined);
+  step.emit({ type: 'closed' });
+  step.set({ closed: true, fragments: [] });
+}
 
-  #begin(about: Pick<ReplyState, 'generation' | 'turn' | 'userText' | 'kind'>): void {
-    const fresh = { done: false, asked: 0, synthesized: 0, sounding: false, heard: false, usedTools: false };
-    this.#set({ reply: { ...about, ...fresh } });
-    this.#setAgent('thinking');
-  }
+function showAgent(step: Step): void {
+  const { reply, agent } = step.state;
+  const shows = !reply?.confirmed ? 'listening' : reply.audible ? 'speaking' : 'thinking';
+  if (shows === agent) return;
+  step.set({ agent: shows });
+  step.emit({ type: 'agent_state', state: shows });
+}
 
-  #cancelReply(question: 'keep_question' | 'drop_question' = 'keep_question'): void {
-    const reply = this.state.reply;
-    if (!reply) return;
-    const unanswered = reply.kind === 'reply' && !reply.heard && !reply.usedTools;
-    const withdrawn = unanswered && question === 'keep_question';
-    if (!reply.done) this.#emit({ type: 'llm_cancelled', generation: reply.generation });
-    this.#do({ type: 'cancel_reply', generation: reply.generation, withdrawn });
-    // The unanswered question stays part of what the user is saying.
-    if (withdrawn) this.#set({ fragments: [reply.userText, ...this.state.fragments] });
-    this.#free();
+/** What the loudspeaker does: whether it plays, how loud, and whether it tells that a tool works. */
+function tuneOutput(step: Step): void {
+  const { reply, overlap } = step.state;
+  const own = reply && overlap?.generation === reply.generation ? overlap.stage : 'heard';
+  // Nobody is talked over by a reply that has not begun.
+  const held = reply !== undefined && (!reply.confirmed || own === 'paused' || (!reply.heard && reply.interruptible && floorIsTaken(step)));
+  if (held !== step.state.outputHeld) {
+    step.set({ outputHeld: held });
+    step.do({ type: held ? 'hold_output' : 'release_output' });
   }
+  const ducked = own !== 'heard' || (step.state.holdSound && step.state.user === 'speaking');
+  if (ducked !== step.state.ducked) {
+    step.set({ ducked });
+    step.do({ type: 'set_gain', gain: ducked ? 'ducked' : 'full' });
+  }
+  tuneHoldSound(step);
+}
 
-  #failReply(): void {
-    const reply = this.state.reply;
-    if (!reply) return;
-    this.#do({ type: 'cancel_reply', generation: reply.generation, withdrawn: false });
-    this.#free();
-    const { apology } = this.state.policy;
-    if (reply.heard || apology === '') return;
-    this.#emit({ type: 'apology', generation: reply.generation, text: apology });
-    this.#set({ sayings: [apology, ...this.state.sayings] });
-    this.#sayNext();
+/** A tool that takes its time is heard, as long as nothing else is. */
+function tuneHoldSound(step: Step): void {
+  const { reply, policy, holdSound, timers } = step.state;
+  const works = policy.holdMs !== false && reply?.confirmed === true && reply.tools.length > 0 && !reply.sounding;
+  if (works && !holdSound) {
+    const at = (reply.toolsSince ?? step.now) + (policy.holdMs as number);
+    if (at <= step.now) startHoldSound(step);
+    else if (timers.hold !== at) step.due('hold', at);
   }
+  if (works) return;
+  step.due('hold', undefined);
+  if (!holdSound) return;
+  step.set({ holdSound: false });
+  step.do({ type: 'stop_hold_sound' });
+  const { turn, generation } = reply ?? step.state;
+  step.emit({ type: 'hold_stop', turn, generation });
+}
 
-  #finishReply(): void {
-    const reply = this.state.reply;
-    if (!reply?.done || reply.synthesized < reply.asked || reply.sounding) return;
-    this.#do({ type: 'finish_reply', generation: reply.generation });
-    this.#free();
-    this.#sayNext();
-  }
+function startHoldSound(step: Step): void {
+  const { reply } = step.state;
+  if (!reply) return;
+  step.due('hold', undefined);
+  step.set({ holdSound: true });
+  step.emit({ type: 'hold_start', turn: reply.turn, generation: reply.generation });
+  step.do({ type: 'start_hold_sound' });
+}
 
-  #free(): void {
-    this.#set({ reply: undefined });
-    this.#setAgent('listening');
-  }
+function awaitUser(step: Step): void {
+  const { awaitsUser, reply, policy, user, fragments, sayings, timers } = step.state;
+  const waits = awaitsUser && policy.awayMs !== false && !reply && user === 'quiet' && fragments.length + sayings.length === 0;
+  if (!waits) return step.due('away', undefined);
+  if (timers.away === undefined) step.due('away', step.now + (policy.awayMs as number));
+}
 
-  #setAgent(agent: TurnState['agent']): void {
-    if (this.state.agent === agent) return;
-    this.#set({ agent });
-    this.#emit({ type: 'agent_state', state: agent });
-  }
-
-  #setUser(user: TurnState['user']): void {
-    if (this.state.user === user) return;
-    this.#set({ user });
-    this.#emit({ type: 'user_state', state: user });
-  }
-
-  #setReply(changes: Partial<ReplyState>): void {
-    if (this.state.reply) this.#set({ reply: { ...this.state.reply, ...changes } });
-  }
-
-  #set(changes: Partial<TurnState>): void {
-    this.state = { ...this.state, ...changes };
-  }
-
-  #do(effect: TurnEffect): void {
-    this.effects.push(effect);
-  }
-
-  #emit(event: VoiceEventBody): void {
-    this.#do({ type: 'emit', event });
-  }
+function setUser(step: Step, user: TurnState['user']): void {
+  if (step.state.user === user) return;
+  step.set({ user });
+  step.emit({ type: 'user_state', state: user });
 }
