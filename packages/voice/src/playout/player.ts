@@ -1,13 +1,22 @@
 import type { Clock } from '@antiphon/engine';
 import type { AudioSink } from '../interfaces/sink.js';
 import type { WordMark } from '../interfaces/tts.js';
-import { HoldSound } from './hold-sound.js';
+import { type HoldPosition, HoldSound } from './hold-sound.js';
 import { PlayoutLedger } from './ledger.js';
 
 /** Audio on its way to the loudspeaker; of no generation when it is no speech. */
 interface Part {
   readonly generation: number | undefined;
   samples: Float32Array;
+}
+
+/** Audio that the sink has and has not played, and what it takes to have it back. */
+interface SentPart extends Part {
+  /** The gain before its first sample, and the one it moves to. */
+  gain: number;
+  readonly target: number;
+  /** Of a hold sound: where it stood before the part, which way it went, and how much of the part was played since. */
+  readonly hold: { readonly from: HoldPosition; readonly rises: boolean; played: number } | undefined;
 }
 
 /** How far the sink is kept ahead of what it plays, and how often its position is read; milliseconds. */
@@ -33,12 +42,17 @@ export class Player {
   readonly #clock: Clock;
   readonly #listener: PlayerListener;
   readonly #hold: HoldSound | undefined;
+  /** How far the gain moves in one sample. */
+  readonly #gainStep: number;
   #waiting: Part[] = [];
   /** Given to the sink and not played yet. */
-  #sent: Part[] = [];
+  #sent: SentPart[] = [];
+  /** What the listener is to be told when the work at hand is done: it may call back. */
+  #news: (() => void)[] = [];
   #played: number;
   #audible: number | undefined;
   #isHeld = false;
+  #wantsHoldSound = false;
   #gain = 1;
   #targetGain = 1;
   #cancelTick: (() => void) | undefined;
@@ -49,7 +63,8 @@ export class Player {
     this.#clock = clock;
     this.#listener = listener;
     this.#played = sink.played;
-    this.#hold = holdSound && new HoldSound(holdSound, sink.sampleRate);
+    this.#hold = holdSound && holdSound.length > 0 ? new HoldSound(holdSound, sink.sampleRate) : undefined;
+    this.#gainStep = (1 - DUCKED) / ((RAMP_MS * sink.sampleRate) / 1000);
   }
 
   /** Audio of a clause that the ledger knows. */
@@ -64,8 +79,16 @@ export class Player {
   hold(): void {
     this.#isHeld = true;
     this.#takeBack();
+    this.#hold?.cut();
     this.#audible = undefined;
     this.#stop();
+    this.#tell();
+  }
+
+  /** Plays nothing more, ever; the sink stays open. */
+  end(): void {
+    this.hold();
+    this.#waiting = [];
   }
 
   release(): void {
@@ -86,17 +109,17 @@ export class Player {
     this.#tick();
   }
 
+  /** Heard whenever there is no speech to play. */
   startHoldSound(): void {
-    this.#hold?.start();
+    this.#wantsHoldSound = true;
     this.#tick();
   }
 
+  /** It fades out; speech comes after it. */
   stopHoldSound(): void {
-    const tail = this.#hold?.stop();
-    if (!tail) return;
+    if (!this.#wantsHoldSound) return;
+    this.#wantsHoldSound = false;
     this.#takeBack();
-    const speech = this.#waiting.filter(part => part.generation !== undefined);
-    this.#waiting = [{ generation: undefined, samples: tail }, ...speech];
     this.#tick();
   }
 
@@ -114,12 +137,14 @@ export class Player {
   #tick(): void {
     this.#readPosition();
     if (!this.#isHeld) this.#feed();
-    const works = this.#sent.length > 0 || (!this.#isHeld && (this.#waiting.length > 0 || this.#hold?.plays));
-    if (!works) return this.#stop();
-    this.#cancelTick ??= this.#clock.setTimer(TICK_MS, () => {
-      this.#cancelTick = undefined;
-      this.#tick();
-    });
+    const works = this.#sent.length > 0 || (!this.#isHeld && (this.#waiting.length > 0 || this.#playsHoldSound));
+    if (!works) this.#stop();
+    else
+      this.#cancelTick ??= this.#clock.setTimer(TICK_MS, () => {
+        this.#cancelTick = undefined;
+        this.#tick();
+      });
+    this.#tell();
   }
 
   #feed(): void {
@@ -129,38 +154,55 @@ export class Player {
       if (room <= 0) return;
       const part = this.#next(room);
       if (!part) return;
-      this.#sink.write(this.#shaped(part.samples));
+      const samples = this.#shaped(part.samples);
       this.#sent.push(part);
+      this.#sink.write(samples);
       this.#readPosition();
+      // A hold sound has no end, and some sinks play at once.
+      if (part.hold?.rises) return;
     }
   }
 
   /** The next audio to play, at most `room` samples. */
-  #next(room: number): Part | undefined {
+  #next(room: number): SentPart | undefined {
+    const about = { gain: this.#gain, target: this.#targetGain, hold: undefined };
     const [first] = this.#waiting;
-    if (!first) return this.#hold?.plays ? { generation: undefined, samples: this.#hold.next(room) } : undefined;
-    if (first.samples.length <= room) return this.#waiting.shift();
-    const part = { generation: first.generation, samples: first.samples.subarray(0, room) };
-    first.samples = first.samples.subarray(room);
-    return part;
+    if (this.#hold && this.#playsHoldSound) {
+      const hold = { from: this.#hold.position, rises: this.#wantsHoldSound && !first, played: 0 };
+      if (hold.rises || !this.#hold.isSilent) return { ...about, generation: undefined, samples: this.#hold.next(room, hold.rises), hold };
+    }
+    if (!first) return undefined;
+    const { generation, samples } = first;
+    if (samples.length <= room) this.#waiting.shift();
+    else first.samples = samples.subarray(room);
+    return { ...about, generation, samples: samples.subarray(0, room) };
+  }
+
+  get #playsHoldSound(): boolean {
+    return this.#hold !== undefined && (this.#wantsHoldSound || !this.#hold.isSilent);
   }
 
   /** With the gain of the moment, which moves to its target without a click. */
   #shaped(samples: Float32Array): Float32Array {
     if (this.#gain === 1 && this.#targetGain === 1) return samples;
-    const step = (1 - DUCKED) / ((RAMP_MS * this.#sink.sampleRate) / 1000);
     return samples.map(sample => {
-      const away = this.#targetGain - this.#gain;
-      this.#gain = Math.abs(away) <= step ? this.#targetGain : this.#gain + Math.sign(away) * step;
+      this.#gain = moved(this.#gain, this.#targetGain, this.#gainStep);
       return sample * this.#gain;
     });
   }
 
-  /** What the sink was given and has not played waits again. */
+  /** What the sink was given and has not played waits again, and is as if it had never been given. */
   #takeBack(): void {
-    this.#readPosition();
+    // First the flush: what the sink plays until then is played.
     this.#sink.flush();
-    this.#waiting = [...this.#sent, ...this.#waiting];
+    this.#readPosition();
+    const hold = this.#sent.find(part => part.hold)?.hold;
+    if (this.#hold && hold) {
+      this.#hold.position = hold.from;
+      this.#hold.next(hold.played, hold.rises);
+    }
+    this.#gain = this.#sent[0]?.gain ?? this.#gain;
+    this.#waiting = [...this.#sent.filter(part => !part.hold), ...this.#waiting];
     this.#sent = [];
   }
 
@@ -174,18 +216,24 @@ export class Player {
       left -= count;
       if (count === part.samples.length) this.#sent.shift();
       else part.samples = part.samples.subarray(count);
+      part.gain = moved(part.gain, part.target, count * this.#gainStep);
+      if (part.hold) part.hold.played += count;
       if (generation === undefined) continue;
       this.ledger.advance(count);
       if (this.#audible !== generation) {
         this.#audible = generation;
-        this.#listener.started(generation);
+        this.#news.push(() => this.#listener.started(generation));
       }
       if (![...this.#sent, ...this.#waiting].some(other => other.generation === generation)) {
         this.#audible = undefined;
-        this.#listener.drained(generation);
+        this.#news.push(() => this.#listener.drained(generation));
       }
     }
     if (left > 0) throw new RangeError(`The sink reports ${left} samples played that were never given to it.`);
+  }
+
+  #tell(): void {
+    for (let tell = this.#news.shift(); tell; tell = this.#news.shift()) tell();
   }
 
   #stop(): void {
@@ -198,4 +246,8 @@ function samplesIn(parts: readonly Part[]): number {
   let sum = 0;
   for (const { samples } of parts) sum += samples.length;
   return sum;
+}
+
+function moved(from: number, to: number, by: number): number {
+  return Math.abs(to - from) <= by ? to : from + Math.sign(to - from) * by;
 }

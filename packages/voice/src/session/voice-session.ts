@@ -7,15 +7,13 @@ import type { SpeechToText } from '../interfaces/stt.js';
 import type { TextToSpeech } from '../interfaces/tts.js';
 import type { VoiceActivityDetector } from '../interfaces/vad.js';
 import { Player } from '../playout/player.js';
-import { ClauseSplitter } from '../text/index.js';
 import type { TimerName, TurnEffect, TurnEvent, VoiceEvent, VoiceEventBody } from '../turns/events.js';
 import { type PolicyChanges, turnPolicy } from '../turns/policy.js';
 import { reduce } from '../turns/reduce.js';
 import { initialTurnState, type TurnState } from '../turns/state.js';
-import { Channel } from './channel.js';
 import { type Ear, listen } from './ear.js';
-import { generate } from './generate.js';
-import { Mouth } from './mouth.js';
+import { Replies } from './replies.js';
+import { VoiceEvents } from './voice-events.js';
 
 export interface VoiceSessionOptions {
   readonly llm: LlmBackend;
@@ -38,18 +36,6 @@ export interface VoiceSessionOptions {
   readonly signal?: AbortSignal;
 }
 
-/** A reply that is being made or spoken. */
-interface LiveReply {
-  readonly turn: number;
-  readonly generation: number;
-  readonly abort: AbortController;
-  readonly mouth: Mouth;
-  readonly kind: 'reply' | 'say';
-  /** Says that the user's turn is over. */
-  readonly confirm: () => void;
-  text: string;
-}
-
 /**
  * One spoken conversation: source → voice activity → speech to text → model → clauses → speech → sink. All decisions are `reduce`'s; this
  * carries them out. It ends when it is closed, when its signal aborts, or when the source has ended and the last reply was heard. Engines and
@@ -67,13 +53,12 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
   readonly #clock: Clock;
   readonly #abort = new AbortController();
   readonly #player: Player;
-  readonly #readers = new Set<Channel<VoiceEvent>>();
-  readonly #watchers = new Set<(event: VoiceEvent) => void>();
+  readonly #replies: Replies;
+  readonly #events = new VoiceEvents();
   readonly #timers = new Map<TimerName, () => void>();
   readonly #inbox: TurnEvent[] = [];
   readonly #tasks = new Set<Promise<void>>();
   #state: TurnState;
-  #reply: LiveReply | undefined;
   #reducing = false;
   #startedAt: number | undefined;
   #closing: Promise<void> | undefined;
@@ -90,6 +75,12 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
       drained: (generation: number) => this.#dispatch({ type: 'playout_drained', generation }),
     };
     this.#player = new Player(options.sink, this.#clock, listener, options.holdSound);
+    const { llm, tts, sink, locale } = options;
+    this.#replies = new Replies({
+      ...{ llm, tts, sink, locale, player: this.#player, clock: this.#clock },
+      dispatch: event => this.#dispatch(event),
+      emit: event => this.#emit(event),
+    });
   }
 
   /** Opens its ears. */
@@ -142,33 +133,21 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
 
   /** Every event from now on, until the session is closed. Several readers get the same events. */
   [Symbol.asyncIterator](): AsyncIterator<VoiceEvent, void> {
-    const reader = new Channel<VoiceEvent>();
-    if (this.#state.closed) reader.close();
-    this.#readers.add(reader);
-    const events = reader[Symbol.asyncIterator]();
-    return {
-      next: () => events.next(),
-      return: async () => {
-        this.#readers.delete(reader);
-        reader.close();
-        return { done: true, value: undefined };
-      },
-    };
+    return this.#events[Symbol.asyncIterator]();
   }
 
-  /** Tells every event the moment it happens; returns what ends that. What the watcher throws is its own affair. */
+  /** Tells every event the moment it happens; returns what ends that. The watcher must not throw. */
   watch(watcher: (event: VoiceEvent) => void): () => void {
-    this.#watchers.add(watcher);
-    return () => this.#watchers.delete(watcher);
+    return this.#events.watch(watcher);
   }
 
   async #close(): Promise<void> {
     this.#startedAt ??= this.#clock.now();
     this.#dispatch({ type: 'close' });
+    this.#player.end();
     this.#abort.abort();
     await Promise.all(this.#tasks);
-    for (const reader of this.#readers) reader.close();
-    this.#readers.clear();
+    this.#events.close();
   }
 
   /** One event at a time: an effect that leads to another event waits its turn. */
@@ -205,43 +184,14 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         return;
       case 'clear_timer':
         return this.#clearTimer(effect.timer);
-      case 'start_reply': {
-        let confirm = () => {};
-        const confirmed = effect.preemptive
-          ? new Promise<void>(resolve => {
-              confirm = resolve;
-            })
-          : undefined;
-        const reply = this.#open(effect, 'reply', confirm);
-        const { generation, abort } = reply;
-        return this.#track(
-          generate(effect.text, {
-            llm: this.#options.llm,
-            splitter: this.#splitter(),
-            clock: this.#clock,
-            generation,
-            signal: abort.signal,
-            ...(confirmed ? { confirmed } : {}),
-            dispatch: event => this.#dispatch(event),
-            onText: text => {
-              reply.text = text;
-            },
-          }),
-        );
-      }
-      case 'start_saying': {
-        const reply = this.#open(effect, 'say');
-        reply.text = effect.text;
-        const splitter = this.#splitter();
-        for (const clause of [...splitter.push(effect.text), ...splitter.flush()]) {
-          this.#dispatch({ type: 'clause', generation: reply.generation, clause });
-        }
-        return this.#dispatch({ type: 'reply_done', generation: reply.generation, text: effect.text });
-      }
+      case 'start_reply':
+        return this.#track(this.#replies.start(effect));
+      case 'start_saying':
+        return this.#replies.say(effect);
       case 'speak':
-        return this.#reply?.mouth.speak(effect.clause, effect.number);
+        return this.#replies.speak(effect.clause, effect.number);
       case 'confirm_reply':
-        return this.#reply?.confirm();
+        return this.#replies.confirm();
       case 'hold_output':
         return this.#player.hold();
       case 'release_output':
@@ -254,62 +204,10 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
       case 'stop_hold_sound':
         return this.#player.stopHoldSound();
       case 'cancel_reply':
-        return this.#settle({ interrupted: true, withdrawn: effect.withdrawn });
+        return this.#replies.settle({ interrupted: true, withdrawn: effect.withdrawn });
       case 'finish_reply':
-        return this.#settle({ interrupted: false, withdrawn: false });
+        return this.#replies.settle({ interrupted: false, withdrawn: false });
     }
-  }
-
-  #open(
-    { turn, generation }: { readonly turn: number; readonly generation: number },
-    kind: LiveReply['kind'],
-    confirm = () => {},
-  ): LiveReply {
-    const abort = new AbortController();
-    const { tts, locale } = this.#options;
-    const mouth = new Mouth(
-      {
-        tts,
-        locale,
-        player: this.#player,
-        clock: this.#clock,
-        dispatch: event => this.#dispatch(event),
-      },
-      generation,
-      abort.signal,
-    );
-    this.#reply = { turn, generation, abort, mouth, kind, confirm, text: '' };
-    return this.#reply;
-  }
-
-  /** A reply is over: stops what still runs, and tells history what was heard. */
-  #settle({ interrupted, withdrawn }: { readonly interrupted: boolean; readonly withdrawn: boolean }): void {
-    const reply = this.#reply;
-    if (!reply) return;
-    this.#reply = undefined;
-    const { generation, turn, kind } = reply;
-    reply.mouth.close();
-    if (interrupted) {
-      reply.abort.abort();
-      this.#player.flush(generation);
-      if (this.#player.ledger.count(generation).queued > 0) this.#emit({ type: 'flush', turn, generation });
-    }
-    const { played, queued } = this.#player.ledger.count(generation);
-    const text = interrupted ? this.#player.ledger.heard(generation) : reply.text;
-    this.#player.ledger.forget(generation);
-    const toMs = (samples: number) => Math.round((samples * 1000) / this.#options.sink.sampleRate);
-    const playedMs = toMs(played);
-    if (played > 0) this.#emit({ type: 'audio_stop', turn, generation, playedMs, queuedMs: toMs(queued) });
-    if (text.trim() !== '')
-      this.#emit({ type: 'message', role: 'assistant', text, turn, generation, playedMs, ...(interrupted ? { interrupted } : {}) });
-    const report = { text, interrupted, ...(withdrawn ? { withdrawn } : {}) };
-    if (kind === 'reply') this.#options.llm.heard(report);
-    else if (text.trim() !== '') this.#options.llm.said?.(report);
-  }
-
-  #splitter(): ClauseSplitter {
-    const { locale } = this.#options;
-    return new ClauseSplitter({ firstClause: 'fast', ...(locale === undefined ? {} : { locale }) });
   }
 
   #track(task: Promise<void>): void {
@@ -323,9 +221,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
   }
 
   #emit(event: VoiceEventBody): void {
-    const stamped: VoiceEvent = { t: Math.round(this.#now()), ...event };
-    for (const watcher of this.#watchers) watcher(stamped);
-    for (const reader of this.#readers) reader.push(stamped);
+    this.#events.emit({ t: Math.round(this.#now()), ...event });
   }
 
   /** Milliseconds since the session started. */

@@ -31,7 +31,8 @@ export function dropGuess(step: Step): void {
 /** Ends the turn when its time has come, or waits for it; meanwhile the model may guess. */
 export function awaitEndOfTurn(step: Step): void {
   const { fragments, policy, endedAt, finished, sourceEnded, reply } = step.state;
-  const blocked = reply?.audible && !mayInterrupt(step);
+  // Only an interruption ends a reply that is heard, and it has done so by now.
+  const blocked = reply?.confirmed === true && (reply.audible || !mayInterrupt(step));
   if (fragments.length === 0 || floorIsTaken(step) || blocked) return step.due('endpoint', undefined);
   const at = sourceEnded ? step.now : endedAt + (finished ? policy.endpoint.finishedMs : policy.endpoint.unfinishedMs);
   if (at <= step.now) return endTurn(step);

@@ -28,7 +28,8 @@ export function soundGoesOn(step: Step, spokenMs: number): void {
     step.setOverlap({ stage: 'ducked' });
     step.emit({ type: 'duck', turn, generation });
   }
-  if (overlap.stage === 'paused' || spokenMs < pauseMs) return;
+  // Who asks for several words is not moved by a sound alone.
+  if (overlap.stage === 'paused' || spokenMs < pauseMs || (minWords > 1 && newWords(step, overlap.text).length < minWords)) return;
   step.setOverlap({ stage: 'paused' });
   step.emit({ type: 'pause', turn, generation });
   if (newWords(step, overlap.text).length >= minWords) interruptReply(step);
@@ -98,7 +99,8 @@ export function settleOverlap(step: Step): void {
   step.due('resume', undefined);
   if (sounds) return;
   leaveStage(step);
-  if (open) return;
+  // Words that were too few to interrupt count with those that follow.
+  if (open || (!overlap.verdict && newWords(step, overlap.text).length > 0)) return;
   decide(step, 'noise');
   step.set({ overlap: undefined });
 }

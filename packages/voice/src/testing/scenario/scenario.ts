@@ -1,4 +1,5 @@
 import type { PolicyChanges } from '../../turns/policy.js';
+import type { TraceLine } from './trace.js';
 
 /** Milliseconds since the session began, or since something happened: `"turn_end + 100"`, `"agent.speaking + 1500"`. */
 export type When = number | string;
@@ -101,6 +102,39 @@ function checkAction(action: UserAction, place: string): void {
     throw new TypeError(`${place} ends before it begins.`);
 }
 
+/** Events from which a time may count; `agent.speaking` is the event `agent_state` with that state. */
+const ANCHORS: readonly TraceLine['type'][] = [
+  'turn_end',
+  'vad_start',
+  'vad_end',
+  'stt_partial',
+  'stt_final',
+  'agent_state',
+  'user_state',
+  'llm_request',
+  'llm_first_token',
+  'llm_done',
+  'tool_start',
+  'tool_end',
+  'tts_request',
+  'tts_first_byte',
+  'tts_done',
+  'audio_first',
+  'audio_stop',
+  'duck',
+  'unduck',
+  'pause',
+  'resume',
+  'flush',
+  'overlap',
+  'message',
+  'away',
+  'hold_start',
+  'hold_stop',
+  'apology',
+  'error',
+];
+
 /** A time and what it counts from. */
 export interface Anchor {
   /** Undefined: the beginning of the session. */
@@ -114,7 +148,9 @@ export function parseWhen(when: unknown, place: string): Anchor {
   if (typeof when === 'number' && when >= 0) return { type: undefined, state: undefined, ms: when };
   const parts = typeof when === 'string' ? /^\s*([a-z_]+)(?:\.([a-z]+))?\s*(?:([+-])\s*(\d+))?\s*$/.exec(when) : null;
   if (!parts) throw new TypeError(`${place}: ${JSON.stringify(when)} is no time. Write 1500 or "agent.speaking + 1500".`);
-  const [, name, state, sign, ms = '0'] = parts;
+  const [, name = '', state, sign, ms = '0'] = parts;
   const type = state === undefined ? name : `${name}_state`;
+  if (!(ANCHORS as readonly string[]).includes(type))
+    throw new TypeError(`${place}: nothing is called "${name}". A time may count from ${ANCHORS.join(', ')}.`);
   return { type, state, ms: sign === '-' ? -Number(ms) : Number(ms) };
 }
