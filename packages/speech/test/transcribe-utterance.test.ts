@@ -37,6 +37,7 @@ function microphone() {
     state,
     audio: audio(),
     say: poke<number>(seconds => waiting.push(noise(seconds * SECOND))),
+    pause: poke<number>(seconds => waiting.push(new Float32Array(seconds * SECOND))),
     end: poke<void>(() => (ended = true)),
     fail: poke<Error>(error => (failure = error)),
   };
@@ -107,6 +108,54 @@ describe('an utterance', () => {
       { type: 'final', text: '1.3s' },
     ]);
     expect(engine.state.mostAtOnce).toBe(1);
+  });
+
+  it('decodes a pause at once, and that is the final when only quiet follows', async () => {
+    const { mic, engine, transcripts, done } = start({ partialMs: 0 });
+    mic.say(0.5);
+    await quiet();
+    mic.pause(0.1);
+    await quiet();
+    expect(engine.calls).toHaveLength(0);
+    mic.pause(0.1);
+    await quiet();
+    expect(engine.calls.map(call => call.seconds)).toEqual([0.7]);
+    mic.pause(0.1);
+    mic.end();
+    await quiet();
+    expect(engine.calls[0]!.signal.aborted).toBe(false);
+    engine.calls[0]!.finish();
+    await done;
+    expect(transcripts).toEqual([{ type: 'final', text: '0.7s' }]);
+  });
+
+  it('decodes everything again when more was said after the pause', async () => {
+    const { mic, engine, transcripts, done } = start({ partialMs: 0 });
+    mic.say(0.5);
+    mic.pause(0.2);
+    await quiet();
+    engine.calls[0]!.finish();
+    await quiet();
+    mic.say(0.3);
+    mic.end();
+    await quiet();
+    expect(engine.calls.map(call => call.seconds)).toEqual([0.7, 1]);
+    engine.calls[1]!.finish();
+    await done;
+    expect(transcripts).toEqual([{ type: 'final', text: '1s' }]);
+  });
+
+  it('does not wait for a pause that is being decoded when more was said', async () => {
+    const { mic, engine, done } = start({ partialMs: 0 });
+    mic.say(0.5);
+    mic.pause(0.2);
+    await quiet();
+    mic.say(0.3);
+    mic.end();
+    await quiet();
+    expect(engine.calls[0]!.signal.aborted).toBe(true);
+    engine.calls[1]!.finish();
+    await done;
   });
 
   it('never queues decodes: a slow one is followed by one of all that came meanwhile', async () => {

@@ -20,12 +20,15 @@ const MAX_PART = 28 * RATE;
 const HIGH_WATER = 90 * RATE;
 /** Partials of a long part come at wider steps, so that decoding again and again stays below a third of a core. */
 const PARTIAL_SHARE = 1 / 12;
+/** After this much quiet the utterance is probably over: what was heard is decoded before the end is certain. */
+const EARLY = 0.15 * RATE;
 /** −70 dB of full scale: below that nobody speaks, and no decoder need be asked. */
 const SILENT_PEAK = 3e-4;
 
 /**
  * One decode runs at a time and the next one takes all that was heard by then, so a slow machine gets fewer partials, not a queue.
- * The end of the audio ends a partial that runs. Throws what the audio or the decoder throws, or the signal's reason.
+ * A pause is decoded at once: when only quiet follows, that is the final, and nobody waits for it. The end of the audio ends a partial that
+ * has not seen all that was said. Throws what the audio or the decoder throws, or the signal's reason.
  */
 export async function* transcribeUtterance(
   audio: AsyncIterable<Float32Array>,
@@ -57,18 +60,19 @@ export async function* transcribeUtterance(
         parts.push(await decodeSound(part, decode, stop.signal));
       } else if (heard.ended()) {
         break;
-      } else if (options.partialMs > 0 && length - (latest?.length ?? 0) >= partialStep(options.partialMs, length)) {
+      } else if (isPause(heard.buffer, latest?.length ?? 0) || isTimeForPartial(options.partialMs, length, latest?.length ?? 0)) {
         const text = await heard.unlessEnded(early => decodeSound(heard.buffer.snapshot(), decode, early));
         if (text === undefined) continue;
         latest = { length, text };
         const partial = joined(text);
-        if (partial !== shown && partial !== '') yield { type: 'partial', text: partial };
+        if (options.partialMs > 0 && partial !== shown && partial !== '') yield { type: 'partial', text: partial };
         shown = partial;
       } else {
         await heard.changed();
       }
     }
-    const last = latest?.length === heard.buffer.length ? latest.text : await decodeSound(heard.buffer.snapshot(), decode, stop.signal);
+    const seenAll = latest !== undefined && heard.buffer.loudUntil <= latest.length;
+    const last = latest && seenAll ? latest.text : await decodeSound(heard.buffer.snapshot(), decode, stop.signal);
     yield { type: 'final', text: joined(last) };
   } finally {
     signal?.removeEventListener('abort', onAbort);
@@ -84,6 +88,15 @@ function partialStep(partialMs: number, length: number): number {
 async function decodeSound(samples: Float32Array, decode: Decode, signal: AbortSignal): Promise<string> {
   if (!samples.some(sample => sample > SILENT_PEAK || sample < -SILENT_PEAK)) return '';
   return decode(samples, signal);
+}
+
+/** What was said and not decoded yet is followed by quiet. A long utterance costs too much to be decoded at each of its pauses. */
+function isPause({ length, loudUntil }: UtteranceBuffer, decoded: number): boolean {
+  return length <= MIN_PART && loudUntil > decoded && length - loudUntil >= EARLY;
+}
+
+function isTimeForPartial(partialMs: number, length: number, decoded: number): boolean {
+  return partialMs > 0 && length - decoded >= partialStep(partialMs, length);
 }
 
 /** Takes the audio in beside the decoding. */
@@ -137,14 +150,14 @@ function createListener(audio: AsyncIterable<Float32Array>, stop: AbortSignal) {
         wakeReader = resolve;
       }),
     wake: () => wakeReader(),
-    /** Runs work that loses its point when the audio ends with more than the work has seen; then it gives undefined. */
+    /** Runs work that loses its point when the audio ends with more sound than the work has seen; then it gives undefined. */
     async unlessEnded<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T | undefined> {
       const early = new AbortController();
       const seen = buffer.length;
       const onStop = () => early.abort(stop.reason);
       stop.addEventListener('abort', onStop, { once: true });
       onEnd = () => {
-        if (buffer.length > seen || failure !== undefined) early.abort();
+        if (buffer.loudUntil > seen || failure !== undefined) early.abort();
       };
       try {
         return await work(early.signal);
