@@ -61,11 +61,13 @@ export async function* transcribeUtterance(
       } else if (heard.ended()) {
         break;
       } else if (isPause(heard.buffer, latest?.length ?? 0) || isTimeForPartial(options.partialMs, length, latest?.length ?? 0)) {
+        const stable = isPause(heard.buffer, latest?.length ?? 0);
         const text = await heard.unlessEnded(early => decodeSound(heard.buffer.snapshot(), decode, early));
         if (text === undefined) continue;
         latest = { length, text };
         const partial = joined(text);
-        if (options.partialMs > 0 && partial !== shown && partial !== '') yield { type: 'partial', text: partial };
+        if (options.partialMs > 0 && (stable || partial !== shown) && partial !== '')
+          yield { type: 'partial', text: partial, ...(stable ? { stable } : {}) };
         shown = partial;
       } else {
         await heard.changed();

@@ -2,6 +2,8 @@
 export interface Transcript {
   readonly type: 'partial' | 'final';
   readonly text: string;
+  /** Of a partial: all that was said so far, behind which nothing more was heard; it will be the final if the utterance ends here. */
+  readonly stable?: boolean;
 }
 
 export interface TranscribeOptions {

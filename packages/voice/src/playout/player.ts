@@ -129,11 +129,6 @@ export class Player {
     return samplesIn(speech);
   }
 
-  async close(): Promise<void> {
-    this.#stop();
-    await this.#sink.close();
-  }
-
   #tick(): void {
     this.#readPosition();
     if (!this.#isHeld) this.#feed();

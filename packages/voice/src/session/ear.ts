@@ -119,8 +119,8 @@ async function transcribe(utterance: Utterance, options: EarOptions): Promise<vo
 /** All words of an utterance. */
 async function words(audio: AsyncIterable<Float32Array>, { number, abort }: Utterance, { stt, dispatch }: EarOptions): Promise<string> {
   let final = '';
-  for await (const { type, text } of stt.transcribe(audio, { signal: abort.signal })) {
-    if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text });
+  for await (const { type, text, stable } of stt.transcribe(audio, { signal: abort.signal })) {
+    if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text, ...(stable ? { stable } : {}) });
     else final = text;
   }
   return final;

@@ -1,6 +1,7 @@
 // When the user's turn is over, and what it holds.
 
 import { mayInterrupt } from './overlap.js';
+import { looksFinished } from './policy.js';
 import { beginReply, cancelReply, requestReply } from './reply.js';
 import type { Step } from './step.js';
 import { sameWords } from './words.js';
@@ -13,7 +14,8 @@ export function floorIsTaken({ state }: Step): boolean {
 /** Speech before anything of the reply was heard: what was asked is taken back, or at least not answered. */
 export function takeBack(step: Step): void {
   const { reply } = step.state;
-  if (!reply || reply.heard || reply.audible || !mayInterrupt(step)) return;
+  // Whether a guess was right is seen when the turn is over.
+  if (!reply?.confirmed || reply.heard || reply.audible || !mayInterrupt(step)) return;
   cancelReply(step, { withdrawn: belongsToReply(step) });
 }
 
@@ -59,12 +61,18 @@ export function endTurn(step: Step): void {
   step.do({ type: 'confirm_reply', generation: reply.generation });
 }
 
+/** The user pauses, and speech to text knows the words already. */
+export function guessAtPause(step: Step, text: string): void {
+  const { overlap, fragments } = step.state;
+  if (!overlap && looksFinished(text)) guess(step, [...fragments, text]);
+}
+
 /** Asks the model before the turn is over: in most cases it is. */
-function guess(step: Step): void {
-  const { reply, policy, guesses, fragments, turn } = step.state;
+function guess(step: Step, words = step.state.fragments): void {
+  const { reply, policy, guesses, turn } = step.state;
   if (policy.preemptive === 'off' || reply || guesses >= policy.guesses) return;
   step.set({ guesses: guesses + 1 });
-  requestReply(step, { turn: turn + 1, userText: fragments.join(' '), confirmed: false, retried: false });
+  requestReply(step, { turn: turn + 1, userText: words.join(' '), confirmed: false, retried: false });
 }
 
 /** The agent says what it is to say unasked, when nobody else speaks. */

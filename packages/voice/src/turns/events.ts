@@ -10,7 +10,8 @@ export type TurnEvent =
   | { readonly type: 'speech_end'; readonly utterance: number; readonly endedAt: number; readonly accepted: boolean }
   /** The microphone heard what the loudspeaker plays. */
   | { readonly type: 'echo' }
-  | { readonly type: 'stt_partial'; readonly utterance: number; readonly text: string }
+  /** `stable`: behind these words nothing more was heard. */
+  | { readonly type: 'stt_partial'; readonly utterance: number; readonly text: string; readonly stable?: boolean }
   /** `finished`: the words look like the end of a turn. */
   | { readonly type: 'stt_final'; readonly utterance: number; readonly text: string; readonly endedAt: number; readonly finished: boolean }
   | { readonly type: 'stt_error'; readonly utterance: number; readonly message: string; readonly final: boolean }

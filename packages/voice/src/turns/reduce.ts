@@ -1,4 +1,4 @@
-import { awaitEndOfTurn, dropGuess, endTurn, floorIsTaken, sayNext, takeBack } from './endpoint.js';
+import { awaitEndOfTurn, dropGuess, endTurn, floorIsTaken, guessAtPause, sayNext, takeBack } from './endpoint.js';
 import type { TimerName, TurnEffect, TurnEvent } from './events.js';
 import { openOverlap, overlapFinal, overlapPartial, resumeReply, settleOverlap, soundEnds, soundGoesOn } from './overlap.js';
 import { cancelReply, finishReply, speakClauses, takeProgress } from './reply.js';
@@ -33,6 +33,9 @@ function take(step: Step, event: TurnEvent): void {
       return beginUtterance(step, event);
     case 'speech_goes_on': {
       const { pauseMs } = step.state.policy.interrupt;
+      // A guess was made because nothing more was said.
+      if (event.spokenMs > step.state.spokenMs) dropGuess(step);
+      step.set({ spokenMs: event.spokenMs });
       if (pauseMs !== false && event.spokenMs >= pauseMs) takeBack(step);
       return soundGoesOn(step, event.spokenMs);
     }
@@ -46,7 +49,8 @@ function take(step: Step, event: TurnEvent): void {
     case 'stt_partial':
       step.emit({ type: 'stt_partial', utterance: event.utterance, text: event.text });
       if (beyondBackchannel(event.text).length >= step.state.policy.interrupt.words) takeBack(step);
-      return overlapPartial(step, event.utterance, event.text);
+      overlapPartial(step, event.utterance, event.text);
+      return event.stable ? guessAtPause(step, event.text.trim()) : undefined;
     case 'stt_final': {
       step.emit({ type: 'stt_final', utterance: event.utterance, text: event.text });
       const text = event.text.trim();
@@ -81,7 +85,7 @@ function take(step: Step, event: TurnEvent): void {
 }
 
 function beginUtterance(step: Step, { utterance, startedAt }: { readonly utterance: number; readonly startedAt: number }): void {
-  step.set({ startedAt, transcribing: [...step.state.transcribing, utterance], awaitsUser: false });
+  step.set({ startedAt, spokenMs: 0, transcribing: [...step.state.transcribing, utterance], awaitsUser: false });
   setUser(step, 'speaking');
   dropGuess(step);
   openOverlap(step, utterance);

@@ -65,6 +65,8 @@ export interface TurnState {
   readonly finished: boolean;
   /** When the present or last utterance began. */
   readonly startedAt: number;
+  /** Speech in it so far. */
+  readonly spokenMs: number;
   /** Utterances whose words are not known yet. */
   readonly transcribing: readonly number[];
   readonly reply: ReplyState | undefined;
@@ -96,6 +98,7 @@ export function initialTurnState(policy: TurnPolicy): TurnState {
     endedAt: 0,
     finished: true,
     startedAt: 0,
+    spokenMs: 0,
     transcribing: [],
     reply: undefined,
     overlap: undefined,
