@@ -1,16 +1,13 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
 import { type ContentBlock, openBlock, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
 import { finishReason } from './finish.js';
 import { UsageReport } from './usage.js';
 
-/**
- * Turns the events of one answer into block events. `accept` takes events that are already parsed, until `complete`; then `finish` closes the
- * message. An error that the server reports inside the answer is kept in `error`, a broken order of events in `fault`, and nothing after it
- * is read.
- */
-export class MessageReader {
+/** Turns the events of one answer into block events. */
+export class MessageReader implements AnswerParser {
   readonly #blocks: BlockWriter;
   readonly #messagesURL: URL;
   readonly #usage = new UsageReport();
@@ -32,11 +29,6 @@ export class MessageReader {
   constructor(blocks: BlockWriter, messagesURL: URL) {
     this.#blocks = blocks;
     this.#messagesURL = messagesURL;
-  }
-
-  /** The server has said why the answer stopped; it may still say that it is over. */
-  get finished(): boolean {
-    return this.#rawFinish !== undefined;
   }
 
   /** `name` is the event's name outside its data, for data without a type. */
@@ -61,12 +53,11 @@ export class MessageReader {
         this.#messageDelta(event);
         return;
       case 'message_stop':
-        this.complete = true;
-        return;
+        return this.#finish();
       // An answer in one piece.
       case 'message':
         this.#start(event);
-        this.complete = this.fault === undefined;
+        if (this.fault === undefined) this.#finish();
         return;
       case 'ping':
         return;
@@ -76,8 +67,16 @@ export class MessageReader {
     }
   }
 
-  /** Closes the message; to be called when it is `complete`, or `finished`. */
-  finish(): void {
+  end(by: 'done' | 'events' | 'json'): string | undefined {
+    const isStopped = this.#rawFinish !== undefined;
+    if (by !== 'done') return `the stream ended without ${isStopped ? 'message_stop' : 'a stop reason'}`;
+    // Not of this protocol, but gateways end their streams with it.
+    if (isStopped) this.#finish();
+    return undefined;
+  }
+
+  #finish(): void {
+    this.complete = true;
     this.#closeAll();
     const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
     for (const call of this.#toolUses) call.settle(reason === 'length');

@@ -1,4 +1,6 @@
 import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
 import { mediaToWire, partToWire } from './parts.js';
 import { stateIn } from './state.js';
@@ -92,20 +94,22 @@ class ContentsWriter {
     else this.#turns.push({ role, answers, parts: [...parts] });
   }
 
-  #modelParts({ content }: AssistantMessage): WireObject[] {
+  #modelParts(message: AssistantMessage): WireObject[] {
+    const { content } = message;
     if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
     const parts: WireObject[] = [];
     let isFirstCall = true;
     for (const part of content) {
-      const { thoughtSignature, id, part: whole } = stateIn(part);
+      const { thoughtSignature, thought, id, part: whole } = stateIn(part);
       switch (part.type) {
         case 'text':
           if (part.text !== '' || thoughtSignature !== undefined) parts.push({ text: part.text, thoughtSignature });
           break;
         case 'reasoning':
           if (whole !== undefined) parts.push(whole as WireObject);
-          // Thoughts without a signature, and those of other models, mean nothing to this one.
           else if (thoughtSignature !== undefined) parts.push({ text: part.text, thought: true, thoughtSignature });
+          // Its own thoughts without a signature never go back.
+          else if (!thought) leaveReasoning(part, PROVIDER, this.#warnings);
           break;
         case 'tool_call':
           this.#calls.set(part.id, part);
@@ -124,6 +128,7 @@ class ContentsWriter {
           break;
       }
     }
+    if (isForeign(message)) leaveCitations(message, PROVIDER, this.#warnings);
     return parts;
   }
 
@@ -154,7 +159,7 @@ class ContentsWriter {
   #mediaOf(media: readonly WireObject[], name: string): readonly WireObject[] | undefined {
     if (isGemini3(this.#model)) return media;
     this.#pictures.push({ text: `What ${name} returned beside text:` }, ...media);
-    this.#warn('other', `${this.#model} takes no media in tool results; those of ${name} follow in a user message.`);
+    this.#warn('other', `${this.#model} takes no media in tool results; they follow in a user message.`);
     return undefined;
   }
 
@@ -164,8 +169,13 @@ class ContentsWriter {
   }
 
   #warn(code: Warning['code'], message: string): void {
-    if (!this.#warnings.some(warning => warning.message === message)) this.#warnings.push({ code, message });
+    warnOnce(this.#warnings, code, message);
   }
+}
+
+/** An answer of another vendor's. Those that nobody marked pass for Gemini's own, of whose sources it wants none either. */
+export function isForeign(message: AssistantMessage): boolean {
+  return holdsState(message, provider => provider !== PROVIDER) && !holdsState(message, provider => provider === PROVIDER);
 }
 
 function isPart(part: WireObject | undefined): part is WireObject {

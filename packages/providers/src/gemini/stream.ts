@@ -7,6 +7,8 @@ import { stateOf } from './state.js';
 import { UsageReport } from './usage.js';
 import type { WireCandidate, WireChunk, WirePart } from './wire.js';
 
+const OWN_THOUGHT = stateOf({ thought: true });
+
 /**
  * Turns the chunks of one answer into block events. `accept` takes chunks that are already parsed; when the bytes have ended, `finish`
  * closes the message. An error that the server reports inside the answer is kept in `error`, and nothing after it is read.
@@ -101,7 +103,7 @@ export class ChunkReader {
     const { thoughtSignature } = part;
     const state = stateOf({ thoughtSignature });
     if (state) this.#blocks.endBlock();
-    if (part.thought === true) this.#blocks.reasoning(text, state);
+    if (part.thought === true) this.#blocks.reasoning(text, state ?? (text === '' ? undefined : OWN_THOUGHT));
     else if (text !== '') this.#blocks.text(text);
     // There are no empty blocks of text, so a signature without text goes where state may stand alone.
     else if (state) this.#blocks.reasoning('', stateOf({ part: { text, thoughtSignature } }));

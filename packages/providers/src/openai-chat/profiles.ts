@@ -1,4 +1,5 @@
 import type { ReasoningEffort } from '@antiphon/engine';
+import type { CallIdRule } from '../hand-over/call-ids.js';
 
 /**
  * How one server differs from the others of this dialect: data, not code. Each flag names one habit of the wire; `openaiChat` guesses the
@@ -31,8 +32,7 @@ export interface Profile {
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
   readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
-  /** Rule for tool call ids: at most 40 characters, or exactly 9 letters and digits. */
-  readonly toolCallIds: 'any' | 'max-40' | 'nine-alphanumeric';
+  readonly toolCallIds: CallIdRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
   /** Content of an assistant message that only has tool calls. */

@@ -73,7 +73,8 @@ export class ToolDeltas {
     this.#last = call;
     call.args += args;
     call.scan.add(args);
-    this.#write(call, { id, name, args }, delta.extra_content);
+    // The call's first id: some servers make up a new one for each piece.
+    this.#write(call, { id: call.id, name, args }, delta.extra_content);
   }
 
   #find({ id, index, name, args }: Piece, place: number): Call | undefined {

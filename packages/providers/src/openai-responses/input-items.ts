@@ -1,6 +1,6 @@
 import type { Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { withCallIds } from '../hand-over/call-ids.js';
 import type { Profile } from '../openai-chat/profiles.js';
-import { toolIdMapper } from '../openai-chat/tool-ids.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { outputContent, userContent } from './input-content.js';
 import { ownState } from './item-state.js';
@@ -10,8 +10,8 @@ import { answerItems } from './replay.js';
  * The conversation as input items, in its order. `previous` is the id of a response that the server remembers: what it already has, up to
  * and with that answer, is not sent again.
  */
-export function inputItems(messages: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
-  const mapId = toolIdMapper(messages, profile.toolCallIds);
+export function inputItems(thread: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
+  const messages = withCallIds(thread, profile.toolCallIds);
   const custom = customCallIds(messages, profile.name);
   const items: WireObject[] = [];
   for (const message of messages.slice(rememberedUpTo(messages, profile.name, previous))) {
@@ -23,26 +23,20 @@ export function inputItems(messages: readonly Message[], profile: Profile, warni
         items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant':
-        items.push(...answerItems(message, { provider: profile.name, mapId, warnings }));
+        items.push(...answerItems(message, { provider: profile.name, warnings }));
         break;
       case 'tool':
-        items.push(outputItem(message, custom.has(message.callId), mapId, profile, warnings));
+        items.push(outputItem(message, custom.has(message.callId), profile, warnings));
         break;
     }
   }
   return items;
 }
 
-function outputItem(
-  message: ToolMessage,
-  isCustom: boolean,
-  mapId: (id: string) => string,
-  profile: Profile,
-  warnings: Warning[],
-): WireObject {
+function outputItem(message: ToolMessage, isCustom: boolean, profile: Profile, warnings: Warning[]): WireObject {
   return {
     type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
-    call_id: mapId(message.callId),
+    call_id: message.callId,
     output: outputContent(message.content, profile, warnings),
   };
 }

@@ -11,6 +11,7 @@ export interface OpenItem {
   /** Ours: the server's ids change from event to event at some proxies. */
   readonly key: number;
   readonly kind: string;
+  readonly callId: unknown;
   /** What was streamed of each part of its content; a call has one. */
   readonly pieces: string[];
   readonly annotations: unknown[];
@@ -57,7 +58,7 @@ export class ItemWriter {
 
   open(kind: string, item: Wire = {}): OpenItem {
     const wrapper = kind === 'function_call' && isWrapper(item.name, this.#toolNames);
-    const open: OpenItem = { key: this.#count++, kind, pieces: [], annotations: [], wrapper };
+    const open: OpenItem = { key: this.#count++, kind, callId: item.call_id, pieces: [], annotations: [], wrapper };
     if (isCall(kind) && !wrapper) this.#call(open, item, '');
     return open;
   }

@@ -1,4 +1,5 @@
 import { type AdapterEvent, type BlockWriter, isRecord } from '@antiphon/engine';
+import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
 import { UsageReport } from '../openai-chat/usage.js';
 import { finishOf } from './finish.js';
@@ -10,7 +11,7 @@ type Wire = Record<string, unknown>;
  * Reads the events of one response. Items are told apart by their place in the output: some proxies give them a new id with each event. An
  * answer that came as one JSON value is read as its last event would be.
  */
-export class ResponseReader {
+export class ResponseReader implements AnswerParser {
   readonly #items: ItemWriter;
   readonly #byIndex = new Map<number, OpenItem>();
   readonly #ended = new Set<OpenItem>();
@@ -20,8 +21,7 @@ export class ResponseReader {
   #held: (readonly [type: string, index: number, event: Wire])[] = [];
   #lastIndex = 0;
   #warnedOfSound = false;
-  /** The message is complete. */
-  done = false;
+  complete = false;
   error: ServerError | undefined;
 
   constructor(provider: string, toolNames: ReadonlySet<string>) {
@@ -71,13 +71,21 @@ export class ResponseReader {
     }
   }
 
-  /** The server has announced the end, but its account cannot be read. */
-  complete(): void {
-    this.#end({});
+  /** Only the account of the end is, when the end itself was announced. */
+  unreadable(data: string, name: string): void {
+    const type = name === '' ? /^\s*\{\s*"type"\s*:\s*"([a-z_.]+)"/.exec(data.slice(0, 200))?.[1] : name;
+    if (type === 'response.completed') this.#end({});
+  }
+
+  end(by: 'done' | 'events' | 'json'): string | undefined {
+    // A mark of another dialect, with which gateways end their streams.
+    if (by === 'done') return undefined;
+    this.#flush();
+    return 'the stream ended before the response was complete';
   }
 
   /** Nothing more will come: what waited for its turn is told. */
-  flush(): void {
+  #flush(): void {
     while (this.#current || this.#held.length > 0) {
       if (this.#current) this.#close(this.#current.open);
       else this.#release();
@@ -97,8 +105,9 @@ export class ResponseReader {
         if (isRecord(event.item)) this.#begin(index, String(event.item.type), event.item);
         return;
       case 'response.output_item.done':
-        if (isRecord(event.item)) this.#finish(index, event.item);
-        return;
+        if (!isRecord(event.item)) return;
+        if (this.#isAnother(index, event.item)) this.#byIndex.delete(index);
+        return this.#finish(index, event.item);
       case 'response.output_text.delta':
       case 'response.refusal.delta':
         return this.#text(index, event, event.delta);
@@ -171,6 +180,13 @@ export class ResponseReader {
     this.#next(open);
   }
 
+  /** The end of another item than the one that has ended there: servers that tell ends only may give all items one place. */
+  #isAnother(index: number, item: Wire): boolean {
+    const before = this.#byIndex.get(index);
+    if (!before || !this.#ended.has(before)) return false;
+    return before.kind !== item.type || (before.callId !== undefined && before.callId !== item.call_id);
+  }
+
   /** An item that never came to its end. What is there of it stays. */
   #close(open: OpenItem): void {
     if (this.#ended.has(open)) return;
@@ -200,7 +216,7 @@ export class ResponseReader {
     this.#readAbout(response);
     const { status } = response;
     if (status === 'failed' || status === 'cancelled') {
-      this.flush();
+      this.#flush();
       this.error = findServerError({ error: response.error }) ?? {
         message: `The response ${status === 'failed' ? 'failed' : 'was cancelled'}.`,
         codes: [],
@@ -208,12 +224,12 @@ export class ResponseReader {
       return;
     }
     this.#catchUp(Array.isArray(response.output) ? response.output : []);
-    this.flush();
+    this.#flush();
     this.#items.finish();
     this.#usage.add(response.usage);
     const { refused: refusal, about } = this.#items;
     this.blocks.end({ ...finishOf(response, { calls: this.blocks.hasCalls, refusal }), usage: this.#usage.read(false), ...about });
-    this.done = true;
+    this.complete = true;
   }
 
   /** Items that were not told one by one, from the response as a whole. Ids cannot tell which; the order does. */

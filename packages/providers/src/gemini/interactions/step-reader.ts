@@ -198,7 +198,7 @@ export class StepReader {
         const signed = typeof open.signature === 'string' && open.signature !== '';
         if (!signed && !open.hasText) break;
         this.#start();
-        this.#blocks.reasoning('', stateOf({ thoughtSignature: open.signature, interaction }));
+        this.#blocks.reasoning('', stateOf({ thoughtSignature: open.signature, thought: !signed, interaction }));
         this.#blocks.endBlock();
         break;
       }
