@@ -12,6 +12,8 @@ export interface AnswerAbout {
   readonly warnings: readonly Warning[];
   /** Tools that the request offers, for calls that wrap others. */
   readonly toolNames: ReadonlySet<string>;
+  /** The tools that the caller runs, where other calls may be the server's own. */
+  readonly callable?: ReadonlySet<string>;
   /** The server's own events are passed on too. */
   readonly raw: boolean;
 }
@@ -35,7 +37,7 @@ export class AnswerBody {
 
   constructor(request: AnswerAbout) {
     this.#request = request;
-    this.#reader = new ResponseReader(request.about.provider, request.toolNames);
+    this.#reader = new ResponseReader(request.about.provider, request.toolNames, request.callable);
     for (const warning of request.warnings) this.#reader.blocks.warn(warning);
     this.#sse = new SseParser({
       onEvent: (data, name) => this.#event(data, name),
