@@ -1,3 +1,4 @@
+// Shapes that servers of the Responses API were recorded with, in made-up words: reasoning, places and ends.
 import { describe, expect, it, test } from 'vitest';
 import {
   added,
