@@ -46,6 +46,8 @@ export interface Profile {
   readonly files: boolean;
   /** `completion_tokens` leave reasoning out. */
   readonly reasoningApart: boolean;
+  /** The server shows calls of tools that it runs itself like the caller's: a call that the request does not offer may wait for nobody. */
+  readonly showsOwnCalls: boolean;
   /** Settings that the server does not have. */
   readonly unsupported: readonly ('temperature' | 'topP' | 'stop' | 'seed' | 'maxTokens')[];
 }
@@ -75,6 +77,7 @@ const GENERIC: Profile = {
   audio: true,
   files: true,
   reasoningApart: false,
+  showsOwnCalls: false,
   unsupported: [],
 };
 
@@ -141,7 +144,7 @@ export const PROFILES: readonly Profile[] = [
     emptyContent: '',
     audio: true,
   }),
-  hosted('xai', ['api.x.ai', '.api.x.ai'], 'XAI_API_KEY', { efforts: ['low', 'high'], reasoningApart: true }),
+  hosted('xai', ['api.x.ai', '.api.x.ai'], 'XAI_API_KEY', { efforts: ['low', 'high'], reasoningApart: true, showsOwnCalls: true }),
   hosted('openrouter', ['openrouter.ai'], 'OPENROUTER_API_KEY', {
     root: '/api/v1',
     effort: 'reasoning',
@@ -182,6 +185,7 @@ export const PROFILES: readonly Profile[] = [
     askUsage: false,
     toolChoice: 'auto-only',
     efforts: ['minimal', 'low', 'medium', 'high'],
+    showsOwnCalls: true,
     unsupported: ['seed', 'stop'],
   }),
   hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {

@@ -1,4 +1,4 @@
-import type { Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { isRecord, type JsonObject, type Message, type ToolCallPart, type ToolMessage, type Warning } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import type { WireObject } from '../openai-chat/wire.js';
@@ -12,7 +12,7 @@ import { answerItems } from './replay.js';
  */
 export function inputItems(thread: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
   const messages = withCallIds(thread, profile.toolCallIds);
-  const custom = customCallIds(messages, profile.name);
+  const calls = callItems(messages, profile.name);
   const items: WireObject[] = [];
   for (const message of messages.slice(rememberedUpTo(messages, profile.name, previous))) {
     switch (message.role) {
@@ -26,28 +26,28 @@ export function inputItems(thread: readonly Message[], profile: Profile, warning
         items.push(...answerItems(message, { provider: profile.name, warnings }));
         break;
       case 'tool':
-        items.push(outputItem(message, custom.has(message.callId), profile, warnings));
+        items.push(outputItem(message, calls.get(message.callId) ?? {}, profile, warnings));
         break;
     }
   }
   return items;
 }
 
-function outputItem(message: ToolMessage, isCustom: boolean, profile: Profile, warnings: Warning[]): WireObject {
+function outputItem(message: ToolMessage, call: JsonObject, profile: Profile, warnings: Warning[]): WireObject {
   return {
-    type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
+    type: call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output',
     call_id: message.callId,
     output: outputContent(message.content, profile, warnings),
+    // As its call does, it names the program that waits for it.
+    ...(isRecord(call.caller) && call.caller.type === 'program' ? { caller: call.caller as WireObject } : {}),
   };
 }
 
-/** A result has to be of the kind of its call. */
-function customCallIds(messages: readonly Message[], provider: string): Set<string> {
+/** The items of the calls, by their ids: a result has to be of the kind of its call. */
+function callItems(messages: readonly Message[], provider: string): Map<string, JsonObject> {
   const parts = messages.flatMap(message => (message.role === 'assistant' && typeof message.content !== 'string' ? message.content : []));
-  const custom = parts.filter(
-    (part): part is ToolCallPart => part.type === 'tool_call' && ownState(part, provider)?.item.type === 'custom_tool_call',
-  );
-  return new Set(custom.map(part => part.id));
+  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool_call');
+  return new Map(calls.map(part => [part.id, ownState(part, provider)?.item ?? {}]));
 }
 
 /** How many messages the server has, when it remembers the response `previous`. None when that answer is not among them. */

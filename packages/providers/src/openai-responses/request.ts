@@ -1,4 +1,4 @@
-import type { ChatRequest, JsonObject, ReasoningEffort, Warning } from '@antiphon/engine';
+import { type ChatRequest, isRecord, type JsonObject, type ReasoningEffort, type Warning } from '@antiphon/engine';
 import type { Profile } from '../openai-chat/profiles.js';
 import { strictSchema } from '../openai-chat/strict-schema.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
@@ -12,6 +12,8 @@ export interface BuiltRequest {
   readonly warnings: readonly Warning[];
   /** Names of the function tools in it. */
   readonly toolNames: ReadonlySet<string>;
+  /** Names of all tools that the caller runs, where the server also shows calls of its own. */
+  readonly callable?: ReadonlySet<string>;
 }
 
 /** A neutral request in the protocol's terms. Pure: no key, no network. What the server cannot express comes back as a warning. */
@@ -34,7 +36,14 @@ export function buildRequest(request: ChatRequest, defaultModel: string, profile
     ...cache(request.promptCache, profile, warnings),
   };
   const merged = mergeOptions(body, own, warnings);
-  return { body: JSON.stringify(merged), warnings, toolNames: new Set((request.tools ?? []).map(tool => tool.name)) };
+  const toolNames = new Set((request.tools ?? []).map(tool => tool.name));
+  const callable = profile.showsOwnCalls ? { callable: new Set([...toolNames, ...namesOf(own.tools)]) } : {};
+  return { body: JSON.stringify(merged), warnings, toolNames, ...callable };
+}
+
+/** Names of the tools in the caller's own fields: custom ones, and those of other kinds that have a name. */
+function namesOf(tools: unknown): string[] {
+  return Array.isArray(tools) ? tools.flatMap(tool => (isRecord(tool) && typeof tool.name === 'string' ? [tool.name] : [])) : [];
 }
 
 function settings(request: ChatRequest, profile: Profile, warnings: Warning[]): WireObject {

@@ -14,6 +14,8 @@ type Wire = Record<string, unknown>;
 export class ResponseReader implements AnswerParser {
   readonly #items: ItemWriter;
   readonly #byIndex = new Map<number, OpenItem>();
+  /** For events that do not say their place. */
+  readonly #places = new Map<unknown, number>();
   readonly #ended = new Set<OpenItem>();
   readonly #usage = new UsageReport();
   /** The text or reasoning that is being written. Events of other items wait, because blocks do not interleave. */
@@ -24,8 +26,8 @@ export class ResponseReader implements AnswerParser {
   complete = false;
   error: ServerError | undefined;
 
-  constructor(provider: string, toolNames: ReadonlySet<string>) {
-    this.#items = new ItemWriter(provider, toolNames);
+  constructor(provider: string, toolNames: ReadonlySet<string>, callable?: ReadonlySet<string>) {
+    this.#items = new ItemWriter(provider, toolNames, callable);
   }
 
   get blocks(): BlockWriter {
@@ -39,7 +41,7 @@ export class ResponseReader implements AnswerParser {
   /** Takes one event; `name` is its name in the stream, for servers that put its type only there. */
   accept(event: unknown, name = ''): void {
     if (!isRecord(event)) return;
-    const type = typeof event.type === 'string' ? event.type : name !== '' ? name : event.object === 'response' ? 'response' : '';
+    const type = typeof event.type === 'string' ? event.type : name !== '' ? name : isResponse(event) ? 'response' : '';
     switch (type) {
       case 'response.output_text.delta':
         return this.#inOrder(type, event);
@@ -93,10 +95,18 @@ export class ResponseReader implements AnswerParser {
   }
 
   #inOrder(type: string, event: Wire): void {
-    const index = typeof event.output_index === 'number' ? event.output_index : this.#lastIndex;
+    const index = typeof event.output_index === 'number' ? event.output_index : this.#placeOf(event);
     this.#lastIndex = index;
     if (this.#current && this.#current.index !== index) this.#held.push([type, index, event]);
     else this.#item(type, index, event);
+  }
+
+  /** Where an event belongs that does not say it: by its item's id, else to the last item; behind that one, when it is over. */
+  #placeOf({ item, item_id }: Wire): number {
+    const known = this.#places.get(isRecord(item) ? item.id : item_id);
+    const last = this.#byIndex.get(this.#lastIndex);
+    if (known !== undefined || !isRecord(item) || !last || !this.#ended.has(last)) return known ?? this.#lastIndex;
+    return this.#byIndex.size;
   }
 
   #item(type: string, index: number, event: Wire): void {
@@ -120,8 +130,14 @@ export class ResponseReader implements AnswerParser {
         return;
       case 'response.reasoning_summary_text.delta':
         return this.#reasoning(index, 'summary', event.summary_index, event.delta);
+      case 'response.reasoning_summary_text.done':
+        return this.#reasoning(index, 'summary', event.summary_index, event.text, true);
       case 'response.reasoning_text.delta':
+      case 'response.reasoning.delta':
         return this.#reasoning(index, 'content', event.content_index, event.delta);
+      case 'response.reasoning_text.done':
+      case 'response.reasoning.done':
+        return this.#reasoning(index, 'content', event.content_index, event.text, true);
       case 'response.function_call_arguments.delta':
         return this.#args(index, 'function_call', event.delta);
       case 'response.function_call_arguments.done':
@@ -143,9 +159,12 @@ export class ResponseReader implements AnswerParser {
     else this.#items.text(open, part, text);
   }
 
-  #reasoning(index: number, sort: 'summary' | 'content', part: unknown, delta: unknown): void {
+  #reasoning(index: number, sort: 'summary' | 'content', place: unknown, text: unknown, whole = false): void {
     const open = this.#openAt(index, 'reasoning');
-    if (open && typeof delta === 'string') this.#items.reasoning(open, sort, indexOf(part), delta);
+    if (!open || typeof text !== 'string') return;
+    const part = indexOf(place);
+    if (!whole) this.#items.reasoning(open, sort, part, text);
+    else if ((open.reasoning ?? sort) === sort) this.#items.fill(open, part, text, rest => this.#items.reasoning(open, sort, part, rest));
   }
 
   #args(index: number, kind: string, args: unknown, whole = false): void {
@@ -166,6 +185,7 @@ export class ResponseReader implements AnswerParser {
     if (before) this.#close(before);
     const open = this.#items.open(kind, item);
     this.#byIndex.set(index, open);
+    if (typeof item.id === 'string') this.#places.set(item.id, index);
     if (kind === 'message' || kind === 'reasoning') this.#current = { index, open };
     return open;
   }
@@ -176,6 +196,7 @@ export class ResponseReader implements AnswerParser {
     const kind = String(item.type);
     const open = before?.kind === kind ? before : this.#begin(index, kind, isCall(kind) ? item : {});
     this.#ended.add(open);
+    if (typeof item.id === 'string') this.#places.set(item.id, index);
     this.#items.end(open, item);
     this.#next(open);
   }
@@ -251,6 +272,11 @@ export class ResponseReader implements AnswerParser {
     };
     if (typeof store === 'boolean') this.#items.stored = store;
   }
+}
+
+/** A whole answer, from servers that do not name it so too. */
+function isResponse({ object, output, error }: Wire): boolean {
+  return object === 'response' || (Array.isArray(output) && !error);
 }
 
 function indexOf(value: unknown): number {
