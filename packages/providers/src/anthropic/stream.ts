@@ -1,8 +1,8 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
-import { type ContentBlock, openBlock, ToolUseBlock } from './block.js';
+import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
-import { finishReason } from './finish.js';
+import { finishReason, isPause } from './finish.js';
 import { UsageReport } from './usage.js';
 
 /**
@@ -83,6 +83,7 @@ export class MessageReader {
     for (const call of this.#toolUses) call.settle(reason === 'length');
     const tools = this.#usage.serverTools;
     if (tools) this.#state.server_tool_use = tools;
+    this.#keep('iterations', this.#usage.iterations);
     this.#begin();
     if (Object.keys(this.#state).length > 0) {
       this.#blocks.endBlock();
@@ -90,7 +91,7 @@ export class MessageReader {
     }
     this.#blocks.end({
       finishReason: reason,
-      ...(this.#rawFinish === 'pause_turn' ? { paused: true } : {}),
+      ...(isPause(this.#rawFinish) ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
       ...this.#about(),
@@ -121,6 +122,8 @@ export class MessageReader {
   }
 
   #blockStart(index: unknown, start: Record<string, unknown>): void {
+    // Another model goes on in the place of one that declined.
+    this.#model = servedBy(start) ?? this.#model;
     this.#begin();
     // Blocks follow each other; a proxy may forget to end one.
     for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
@@ -150,14 +153,13 @@ export class MessageReader {
   #messageDelta(event: Record<string, unknown>): void {
     this.#usage.add(event.usage);
     if (isRecord(event.delta)) this.#ending(event.delta);
-    this.#keep('context_management', event.context_management);
+    for (const name of ['context_management', 'input_transformations']) this.#keep(name, event[name]);
   }
 
   /** The fields that say how the answer ended. */
   #ending(about: Record<string, unknown>): void {
     if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
-    for (const name of ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations'])
-      this.#keep(name, about[name]);
+    for (const name of ABOUT) this.#keep(name, about[name]);
   }
 
   #keep(name: string, value: unknown): void {
@@ -190,6 +192,9 @@ export class MessageReader {
     this.#blocks.warn({ code: 'malformed_event', message });
   }
 }
+
+/** What a message says about itself as a whole. */
+const ABOUT = ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations', 'diagnostics'];
 
 /** The kinds of block that a delta can begin by itself. */
 const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
