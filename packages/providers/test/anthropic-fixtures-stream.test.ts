@@ -189,3 +189,16 @@ test('a refusal before the first word is an answer, with its reason', async () =
   expect([result.finish, result.raw, result.text, result.error]).toEqual(['content_filter', 'refusal', '', undefined]);
   expect(states(result)).toEqual([{ message: { stop_details } }]);
 });
+
+test('pieces with another number than their block', async () => {
+  const at = (index: number, ...events: object[]) => events.map(one => ('index' in one ? { ...one, index } : one));
+  const [words, ...pieces] = text(2, 'Hi', '!');
+  const [begun, ...args] = tool(4, 't1', 'look', '{"a":', '1}');
+  const searched = { type: 'server_tool_use', id: 's1', name: 'find', input: {} };
+  const [asked, ...input] = block(0, searched, { type: 'input_json_delta', partial_json: '{"q":1}' });
+  const result = await replay(answer(start(), asked!, at(1, ...input), words!, at(3, ...pieces), begun!, at(5, ...args), end('tool_use')));
+  expect([result.text, result.calls[0]?.arguments, result.warnings]).toEqual(['Hi!', { a: 1 }, []]);
+  expect(states(result)[0]).toEqual({ block: { ...searched, input: { q: 1 } } });
+  const lost = await replay(answer(start(), text(0, 'Hi'), args[0]!, end('end_turn')));
+  expect(lost.warnings).toMatchObject([{ code: 'malformed_event' }]);
+});

@@ -137,7 +137,11 @@ export class MessageReader {
     const index = at ?? this.#lastIndex;
     if (!this.#open.has(index)) {
       const type = BEGINS[String(delta.type)];
-      if (type === undefined) return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      if (type === undefined) {
+        // A number was seen to be wrong: of the blocks that are open, it can only be of the last one.
+        if (this.#open.get(this.#lastIndex)?.delta(delta)) return;
+        return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      }
       this.#blockStart(index, { type });
     }
     if (!this.#open.get(index)?.delta(delta)) {
