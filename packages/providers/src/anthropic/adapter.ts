@@ -17,6 +17,7 @@ import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
 import { readAnswer } from '../http/read-answer.js';
 import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
+import { joinBetas } from './betas.js';
 import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
 import { traitsOf } from './models.js';
 import { type BuiltRequest, buildRequest } from './request.js';
@@ -136,9 +137,8 @@ function headersOf({ given, version = DEFAULT_VERSION, betas = [] }: Settings, k
   if (key !== undefined) headers.set('x-api-key', key);
   for (const [name, value] of given) headers.set(name, value);
   // Features add up, wherever they are asked for.
-  const asked = new Set([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas].map(beta => beta.trim()));
-  asked.delete('');
-  if (asked.size > 0) headers.set('anthropic-beta', [...asked].join(','));
+  const asked = joinBetas([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas], built.replayBetas);
+  if (asked.length > 0) headers.set('anthropic-beta', asked.join(','));
   return headers;
 }
 

@@ -107,13 +107,13 @@ function toolResultBlock(message: ToolMessage, aside: WireObject[], warnings: Wa
 
 /**
  * A call of a server's tool whose result never came (the answer was stopped) is refused once the user has said something else. While the turn
- * is still open, the server goes on with it.
+ * is still open, if over many rounds of calls and results, the server goes on with it.
  */
 function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
   const answered = new Set(turns.flatMap(({ content }) => content.map(block => block.tool_use_id)));
+  const closed = lastWord(turns);
   const kept = turns.map((turn, i) => {
-    const next = turns[i + 1];
-    if (turn.role === 'user' || !next || next.content.every(block => block.type === 'tool_result')) return turn;
+    if (turn.role === 'user' || i > closed) return turn;
     const content = turn.content.filter(block => !isServerToolUse(block) || answered.has(block.id));
     if (content.length < turn.content.length) {
       warnings.push({ code: 'repaired_history', message: 'A call of a server tool without a result was left out of the request.' });
@@ -121,6 +121,11 @@ function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[
     return { ...turn, content };
   });
   return kept;
+}
+
+/** Where the user last said something that is no result; -1 for nowhere. What the model did behind it is still going on. */
+export function lastWord(turns: readonly WireTurn[]): number {
+  return turns.findLastIndex(({ role, content }) => role === 'user' && content.some(({ type }) => type !== 'tool_result'));
 }
 
 /** Thinking that nothing came of (the answer was stopped, or refused) cannot stand at the end of an answer. */
@@ -139,7 +144,7 @@ export function isThought(block: WireObject | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-function isServerToolUse(block: WireObject): boolean {
+export function isServerToolUse(block: WireObject): boolean {
   return block.type === 'server_tool_use' || block.type === 'mcp_tool_use';
 }
 

@@ -1,9 +1,9 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
-import { type ContentBlock, openBlock, ToolUseBlock } from './block.js';
+import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
-import { finishReason } from './finish.js';
+import { finishReason, isPause } from './finish.js';
 import { UsageReport } from './usage.js';
 
 /** Turns the events of one answer into block events. */
@@ -82,6 +82,7 @@ export class MessageReader implements AnswerParser {
     for (const call of this.#toolUses) call.settle(reason === 'length');
     const tools = this.#usage.serverTools;
     if (tools) this.#state.server_tool_use = tools;
+    this.#keep('iterations', this.#usage.iterations);
     this.#begin();
     if (Object.keys(this.#state).length > 0) {
       this.#blocks.endBlock();
@@ -89,7 +90,7 @@ export class MessageReader implements AnswerParser {
     }
     this.#blocks.end({
       finishReason: reason,
-      ...(this.#rawFinish === 'pause_turn' ? { paused: true } : {}),
+      ...(isPause(this.#rawFinish) ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
       ...this.#about(),
@@ -120,6 +121,8 @@ export class MessageReader implements AnswerParser {
   }
 
   #blockStart(index: unknown, start: Record<string, unknown>): void {
+    // Another model goes on in the place of one that declined.
+    this.#model = servedBy(start) ?? this.#model;
     this.#begin();
     // Blocks follow each other; a proxy may forget to end one.
     for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
@@ -133,7 +136,11 @@ export class MessageReader implements AnswerParser {
     const index = at ?? this.#lastIndex;
     if (!this.#open.has(index)) {
       const type = BEGINS[String(delta.type)];
-      if (type === undefined) return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      if (type === undefined) {
+        // A number was seen to be wrong: of the blocks that are open, it can only be of the last one.
+        if (this.#open.get(this.#lastIndex)?.delta(delta)) return;
+        return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      }
       this.#blockStart(index, { type });
     }
     if (!this.#open.get(index)?.delta(delta)) {
@@ -149,14 +156,13 @@ export class MessageReader implements AnswerParser {
   #messageDelta(event: Record<string, unknown>): void {
     this.#usage.add(event.usage);
     if (isRecord(event.delta)) this.#ending(event.delta);
-    this.#keep('context_management', event.context_management);
+    for (const name of ['context_management', 'input_transformations']) this.#keep(name, event[name]);
   }
 
   /** The fields that say how the answer ended. */
   #ending(about: Record<string, unknown>): void {
     if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
-    for (const name of ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations'])
-      this.#keep(name, about[name]);
+    for (const name of ABOUT) this.#keep(name, about[name]);
   }
 
   #keep(name: string, value: unknown): void {
@@ -189,6 +195,9 @@ export class MessageReader implements AnswerParser {
     this.#blocks.warn({ code: 'malformed_event', message });
   }
 }
+
+/** What a message says about itself as a whole. */
+const ABOUT = ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations', 'diagnostics'];
 
 /** The kinds of block that a delta can begin by itself. */
 const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
