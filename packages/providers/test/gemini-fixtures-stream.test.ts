@@ -197,7 +197,7 @@ describe('a request', () => {
   const tools = [{ name: 'note', description: '', inputSchema: { type: 'object' as const } }];
   const output = { name: 'answer', schema: { type: 'object' as const } };
 
-  it.each<[ChatRequest['toolChoice'], boolean]>([
+  it.each<[NonNullable<ChatRequest['toolChoice']>, boolean]>([
     ['required', false],
     [{ tool: 'note' }, false],
     ['auto', true],
