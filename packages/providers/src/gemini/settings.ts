@@ -44,8 +44,13 @@ export function knownEffort(
 }
 
 /** The schema that the answer is held to; undefined when none was asked for, or the model takes none. */
-export function outputSchema({ output, tools = [] }: ChatRequest, model: string, warnings: Warning[]): WireJson {
+export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, model: string, warnings: Warning[]): WireJson {
   if (output === undefined) return undefined;
+  // The API refuses both together; the call is the whole answer anyway.
+  if (tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object')) {
+    warnings.push(unsupported('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'));
+    return undefined;
+  }
   if (tools.length > 0 && !isGemini3(model)) {
     warnings.push(unsupported('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
     return undefined;

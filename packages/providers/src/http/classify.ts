@@ -90,6 +90,8 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'unauthenticated',
       'unauthorized',
       'incorrect_api_key',
+      'api_key_invalid',
+      'api_key_expired',
     ]),
   ],
   ['permission_denied', new Set(['permission_denied', 'permission_error', 'forbidden', 'unsupported_country_region_territory'])],
@@ -180,6 +182,11 @@ function reasonForStatus(status: number): AdapterReason {
 }
 
 function fromRecord(error: Record<string, unknown>): ServerError {
+  const wrapped = errorIn(error.message);
+  if (wrapped) {
+    const outer = fromRecord({ ...error, message: wrapped.message });
+    return { ...outer, ...wrapped, codes: [...wrapped.codes, ...outer.codes] };
+  }
   const status = statusOf(error.code) ?? statusOf(error.status) ?? statusOf(error.status_code);
   const details = Array.isArray(error.details) ? error.details : [];
   const wait = retryInfo(details);
@@ -189,7 +196,7 @@ function fromRecord(error: Record<string, unknown>): ServerError {
   const message = text(error.message) ?? text(error.msg) ?? text(error.detail) ?? text(error.error) ?? JSON.stringify(error);
   return {
     message: raw === undefined || message.includes(raw) ? message : `${message} (${raw})`,
-    codes: words(error),
+    codes: words(error, ...keyFaultsIn(details)),
     ...(status === undefined ? {} : { status }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(quota === undefined ? {} : { quota }),
@@ -206,6 +213,22 @@ function words(value: Record<string, unknown>, ...more: string[]): string[] {
 function statusOf(value: unknown): number | undefined {
   const number = typeof value === 'number' ? value : typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : Number.NaN;
   return Number.isInteger(number) && number >= 400 && number < 600 ? number : undefined;
+}
+
+/** Gateways, and Google itself in streams, hand on a whole error as the text of another; the inner one says more. */
+function errorIn(message: unknown): ServerError | undefined {
+  if (typeof message !== 'string' || !/^\s*\[?\s*\{\s*"error"/.test(message)) return undefined;
+  try {
+    return findServerError(JSON.parse(message));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `google.rpc.ErrorInfo`: a wrong key is no more than an invalid argument in the other fields. */
+function keyFaultsIn(details: readonly unknown[]): string[] {
+  const reasons = details.map(detail => (isRecord(detail) ? detail.reason : undefined));
+  return reasons.filter((reason): reason is string => typeof reason === 'string' && reason.startsWith('API_KEY_'));
 }
 
 function retryInfo(details: readonly unknown[]): number | undefined {
