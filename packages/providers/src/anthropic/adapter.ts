@@ -94,10 +94,10 @@ async function* streamAnswer(request: ChatRequest, context: AdapterContext, sett
   const about: ErrorContext = { provider: PROVIDER, address, redact: redactor(secrets) };
   const { fetch } = settings;
   const outgoing = { url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) };
-  const { warnings } = built;
+  const { warnings, ownNames } = built;
   const open = (headers: Headers) => {
     const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new MessageReader(blocks, url), { headers, about, warnings, raw: request.raw });
+    return new AnswerReader(blocks, new MessageReader(blocks, url), { headers, about, warnings, ownNames, raw: request.raw });
   };
   // While a tool runs on the server only pings come.
   yield* readAnswer(outgoing, context, open, { onSilence: () => context.deadline?.restart() });

@@ -2,7 +2,6 @@ import { type AssistantMessage, type AssistantPart, isRecord, type JsonObject, t
 import { holdsState, leaveCitations, leaveMedia, leaveReasoning } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
-import { toolName } from './names.js';
 import { textBlock, textBlocks } from './parts.js';
 
 /** An earlier answer as the blocks that it was made of, in their order; those that Anthropic gave are as it gave them. */
@@ -35,7 +34,7 @@ function blockOf(part: AssistantPart, warnings: Warning[]): WireObject | undefin
       return block;
     }
     case 'tool_call':
-      return { type: 'tool_use', id: part.id, name: toolName(part.name), input: part.arguments as WireObject, ...own(part) };
+      return { type: 'tool_use', id: part.id, name: part.name, input: part.arguments as WireObject, ...own(part) };
     // Sources are about the answer, not of it; they stand in its citations.
     case 'source':
       return undefined;

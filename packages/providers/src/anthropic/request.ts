@@ -1,4 +1,5 @@
 import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
@@ -19,6 +20,8 @@ export interface BuiltRequest {
   /** Beta features that the history needs, in whichever version. */
   readonly replayBetas: readonly string[];
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
 
 /**
@@ -26,7 +29,8 @@ export interface BuiltRequest {
  * holds fields of the body as they are; three of them are understood: `tools` are added to the request's own, `betas` go into a header, and
  * `disable_parallel_tool_use` into the choice of tools.
  */
-export function buildRequest(request: ChatRequest, defaults: { readonly model: string; readonly maxTokens?: number }): BuiltRequest {
+export function buildRequest(given: ChatRequest, defaults: { readonly model: string; readonly maxTokens?: number }): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, 'word-128');
   const warnings: Warning[] = [];
   const model = request.model ?? defaults.model;
   const traits = traitsOf(model);
@@ -67,6 +71,7 @@ export function buildRequest(request: ChatRequest, defaults: { readonly model: s
     betas: [...(Array.isArray(betas) ? betas.filter(beta => typeof beta === 'string') : []), ...(lenient ? [BINDING_BETA] : [])],
     replayBetas: replayBetas(thread.messages),
     warnings,
+    ownNames,
   };
 }
 

@@ -79,10 +79,10 @@ async function* streamAnswer(
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const { method, build } = APIS[api];
-  const { model, body, warnings } = build(request, ownModel);
+  const { model, body, warnings, ownNames } = build(request, ownModel);
   const outgoing = await endpoint.outgoing(method, model, body, context);
   yield* readAnswer(outgoing, context, headers => {
     const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new GeminiAnswer(blocks), { headers, about: outgoing.about, warnings, raw: request.raw });
+    return new AnswerReader(blocks, new GeminiAnswer(blocks), { headers, about: outgoing.about, warnings, ownNames, raw: request.raw });
   });
 }

@@ -1,7 +1,7 @@
 import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
 import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { PROVIDER } from './endpoint.js';
-import { isGemini3 } from './models.js';
+import { isGemini3, refusesSystem } from './models.js';
 import { mediaToWire, partToWire } from './parts.js';
 import { stateIn } from './state.js';
 import type { WireObject } from './wire.js';
@@ -19,16 +19,17 @@ interface Turn {
   readonly parts: WireObject[];
 }
 
-/** What Google's guide to thought signatures gives for calls that another model made. */
+/** What Google's guide to thought signatures gives for calls that have none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /**
  * Messages as `contents`: the system messages at the beginning become the system instruction, later ones stay where they are, as words of
- * the user. Turns of one role that follow each other become one, so that a call always stands right behind a user's turn or an answer.
+ * the user; a model that takes no instruction gets all of them so. Turns of one role that follow each other become one, so that a call always
+ * stands right behind a user's turn or an answer.
  */
 export function contentsToWire(messages: readonly Message[], model: string, warnings: Warning[]): Contents {
   const writer = new ContentsWriter(messages, model, warnings);
-  const first = messages.findIndex(({ role }) => role !== 'system');
+  const first = refusesSystem(model) ? 0 : messages.findIndex(({ role }) => role !== 'system');
   const system = messages
     .slice(0, first < 0 ? messages.length : first)
     .flatMap(({ content }) => (content === '' ? [] : { text: String(content) }));
@@ -61,7 +62,8 @@ class ContentsWriter {
     if (message.role !== 'tool') this.#flushPictures();
     switch (message.role) {
       case 'system':
-        this.#warn('other', 'Gemini has system messages at the beginning only; a later one was sent as words of the user, at its place.');
+        if (message.content === '') break;
+        this.#warn('other', `${this.#systemPlace()} was sent as words of the user, at its place.`);
         this.#push('user', [{ text: message.content }]);
         break;
       case 'user': {
@@ -82,6 +84,11 @@ class ContentsWriter {
   end(): WireObject[] {
     this.#flushPictures();
     return this.#turns.map(({ role, parts }) => ({ role, parts }));
+  }
+
+  #systemPlace(): string {
+    if (refusesSystem(this.#model)) return `${this.#model} takes no system messages; what they say`;
+    return 'Gemini has system messages at the beginning only; a later one';
   }
 
   #push(role: Turn['role'], parts: readonly WireObject[], ifEmpty?: string, answers = false): void {
@@ -134,13 +141,14 @@ class ContentsWriter {
 
   #standIn(): string | undefined {
     if (!this.#needsSignatures || !this.#inLastTurn) return undefined;
-    this.#warn('repaired_history', 'A tool call of another model has no thought signature; the request asks Gemini not to look for one.');
+    this.#warn('repaired_history', 'A tool call in the history has no thought signature; the request asks Gemini not to look for one.');
     return NO_SIGNATURE;
   }
 
   #answer(message: ToolMessage): WireObject {
     const call = this.#calls.get(message.callId);
-    const name = call?.name ?? message.name ?? message.callId;
+    // An id may have characters that no name may have.
+    const name = call?.name ?? message.name ?? 'unknown';
     const { content } = message;
     const media: WireObject[] = [];
     const values: unknown[] = [];

@@ -1,4 +1,5 @@
 import { type ChatRequest, isRecord, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import { contentsToWire } from './contents.js';
 import { isGemini3, thinkingOf } from './models.js';
 import {
@@ -9,6 +10,7 @@ import {
   ownOptions,
   schemaToWire,
   stopTexts,
+  TOOL_NAMES,
   unsupported,
   warnOfNoTools,
   withOwnOptions,
@@ -19,7 +21,8 @@ import type { WireObject } from './wire.js';
  * A neutral request in the terms of generateContent. Pure: no key, no network. What the model cannot express comes back as a warning. Throws
  * `AdapterError` (`invalid_request`) for a conversation without anything that the API could answer.
  */
-export function buildRequest(request: ChatRequest, ownModel: string): BuiltRequest {
+export function buildRequest(given: ChatRequest, ownModel: string): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, TOOL_NAMES);
   const warnings: Warning[] = [];
   const model = request.model ?? ownModel;
   const { systemInstruction, contents } = contentsToWire(request.messages, model, warnings);
@@ -40,7 +43,7 @@ export function buildRequest(request: ChatRequest, ownModel: string): BuiltReque
     ...toolsToWire(request, model, own, warnings),
     ...(Object.values(generationConfig).some(value => value !== undefined) ? { generationConfig } : {}),
   };
-  return { model, body: JSON.stringify(withOwnOptions(body, own, ['tools'], warnings)), warnings };
+  return { model, body: JSON.stringify(withOwnOptions(body, own, ['tools'], warnings)), warnings, ownNames };
 }
 
 function effortToWire(effort: ReasoningEffort | undefined, model: string, warnings: Warning[]): WireObject {

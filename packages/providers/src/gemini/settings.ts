@@ -1,5 +1,6 @@
 // What both of Google's APIs, generateContent and Interactions, make of the neutral settings.
 import { AdapterError, type ChatRequest, isRecord, type ModelSettings, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import type { ToolNameRule } from '../hand-over/tool-names.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
 import { supportedSchema } from './schema.js';
@@ -10,7 +11,12 @@ export interface BuiltRequest {
   /** The JSON text to send. */
   readonly body: string;
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
+
+/** Both APIs take the same names of functions. */
+export const TOOL_NAMES: ToolNameRule = 'letter-first-64';
 
 const MAX_STOPS = 5;
 const LADDER: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];

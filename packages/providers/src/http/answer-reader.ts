@@ -1,4 +1,5 @@
 import { AdapterError, type AdapterEvent, type BlockWriter, type Warning } from '@antiphon/engine';
+import { withOwnNames } from '../hand-over/tool-names.js';
 import { findServerError, type ServerError } from './classify.js';
 import { type ErrorContext, errorInAnswer, htmlTitle, isHtml, parseJson } from './errors.js';
 import { JsonValues } from './json-values.js';
@@ -29,6 +30,8 @@ export interface AnswerHead {
   readonly about: ErrorContext;
   /** Told before anything else. */
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that were sent under another one. */
+  readonly ownNames?: ReadonlyMap<string, string>;
   /** The server's own events are passed on too. */
   readonly raw?: boolean | undefined;
 }
@@ -81,7 +84,8 @@ export class AnswerReader {
 
   /** The events since the last call. */
   take(): AdapterEvent[] {
-    return this.#parser.take?.() ?? this.#blocks.take();
+    const events = this.#parser.take?.() ?? this.#blocks.take();
+    return this.#head.ownNames === undefined ? events : withOwnNames(events, this.#head.ownNames);
   }
 
   /** The bytes have ended: `over` from now on. */

@@ -137,6 +137,8 @@ const CONTEXT =
 const KEY = /(incorrect|invalid|wrong|missing|no) api[ _-]?key|api[ _-]?key (is )?(not valid|invalid|missing|expired)/i;
 const MODEL =
   /models?\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model|^model \S+ is not supported|^model: \S+$/i;
+/** A limit over time, in the words of servers that give no code. */
+const RATE = /rate[ _-]?limit|too many requests|(tokens|requests) per (sec|min|hour|day)|please wait before/i;
 
 function reasonFor(status: number | undefined, error: ServerError): AdapterReason {
   const named = BY_CODE.find(([, codes]) => error.codes.some(code => codes.has(code)))?.[0];
@@ -145,8 +147,11 @@ function reasonFor(status: number | undefined, error: ServerError): AdapterReaso
   // Google says "quota" for a limit that is over in a minute, and then adds how long to wait.
   if (QUOTA.test(message) && error.retryAfterMs === undefined && error.quota === undefined) return 'insufficient_quota';
   if (named === 'context_length_exceeded' || named === 'content_filter') return named;
-  if (status === 429) return 'rate_limited';
-  if (status === undefined || (status >= 400 && status < 500)) {
+  // Words of a limit over time are those of a full context too: the server's own word goes first.
+  const isOwnWord = status === undefined || (status >= 400 && status < 500);
+  const isLimit = named === 'rate_limited' || (named === undefined && status === undefined && RATE.test(message));
+  if (status === 429 || (isOwnWord && isLimit)) return isOverAnyLimit(message) ? 'context_length_exceeded' : 'rate_limited';
+  if (isOwnWord) {
     if (CONTEXT.test(message)) return 'context_length_exceeded';
     if (KEY.test(message)) return 'authentication_failed';
     if (named === 'model_not_found' || MODEL.test(message)) return 'model_not_found';
@@ -157,6 +162,20 @@ function reasonFor(status: number | undefined, error: ServerError): AdapterReaso
     if (byStatus !== 'unknown' && !(byStatus === 'invalid_request' && named)) return byStatus;
   }
   return named ?? 'unknown';
+}
+
+/**
+ * The request alone is more than a limit per minute lets through ("Limit 10000, Requested 14000"): no waiting helps, only a shorter one. Where
+ * earlier requests have used the limit up, it would fit.
+ */
+function isOverAnyLimit(message: string): boolean {
+  if (/request too large|tokens must be reduced/i.test(message)) return true;
+  const [, limit, requested] = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i.exec(message) ?? [];
+  return limit !== undefined && requested !== undefined && count(requested) > count(limit);
+}
+
+function count(digits: string): number {
+  return Number(digits.replaceAll(',', ''));
 }
 
 function reasonForStatus(status: number): AdapterReason {

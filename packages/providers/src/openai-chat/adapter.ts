@@ -59,10 +59,16 @@ async function* streamAnswer(request: ChatRequest, context: AdapterContext, serv
   const { profile } = server.endpoint;
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { body, warnings } = buildRequest(request, server.model, profile);
+  const { body, warnings, ownNames } = buildRequest(request, server.model, profile);
   const outgoing = await withKey(body, server, context);
   yield* readAnswer(outgoing, context, headers => {
     const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new ChunkReader(blocks, profile), { headers, about: outgoing.about, warnings, raw: request.raw });
+    return new AnswerReader(blocks, new ChunkReader(blocks, profile), {
+      headers,
+      about: outgoing.about,
+      warnings,
+      ownNames,
+      raw: request.raw,
+    });
   });
 }

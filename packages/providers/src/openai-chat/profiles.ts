@@ -1,5 +1,6 @@
 import type { ReasoningEffort } from '@antiphon/engine';
 import type { CallIdRule } from '../hand-over/call-ids.js';
+import type { ToolNameRule } from '../hand-over/tool-names.js';
 
 /**
  * How one server differs from the others of this dialect: data, not code. Each flag names one habit of the wire; `openaiChat` guesses the
@@ -33,6 +34,7 @@ export interface Profile {
   /** The field in which earlier reasoning is sent back, where the server wants it. */
   readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
   readonly toolCallIds: CallIdRule;
+  readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
   /** Content of an assistant message that only has tool calls. */
@@ -69,6 +71,7 @@ const GENERIC: Profile = {
   efforts: ALL_EFFORTS,
   replayReasoning: 'none',
   toolCallIds: 'any',
+  toolNames: 'word-64',
   toolChoice: 'full',
   emptyContent: null,
   structuredOutput: false,
@@ -197,7 +200,12 @@ export const PROFILES: readonly Profile[] = [
     emptyContent: '',
     unsupported: ['seed'],
   }),
-  hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', { root: '/v1beta/openai', audio: true, unsupported: ['seed'] }),
+  hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', {
+    root: '/v1beta/openai',
+    toolNames: 'letter-first-64',
+    audio: true,
+    unsupported: ['seed'],
+  }),
   hosted('deepinfra', ['api.deepinfra.com'], 'DEEPINFRA_API_KEY', { root: '/v1/openai' }),
   hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
   hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),

@@ -61,11 +61,11 @@ export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
 async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { body, warnings, toolNames, callable } = buildRequest(request, server.model, server.endpoint.profile);
+  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.endpoint.profile);
   const outgoing = await withKey(body, server, context);
   const { about } = outgoing;
   yield* readAnswer(outgoing, context, headers => {
     const response = new ResponseReader(about.provider, toolNames, callable);
-    return new AnswerReader(response.blocks, response, { headers, about, warnings, raw: request.raw });
+    return new AnswerReader(response.blocks, response, { headers, about, warnings, ownNames, raw: request.raw });
   });
 }
