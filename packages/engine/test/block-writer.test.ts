@@ -188,6 +188,24 @@ describe('calls', () => {
     expect(ids).toHaveLength(4);
   });
 
+  test.each([true, false])('a name with another id on the key of a call begins a second call (the first ended: %s)', ended => {
+    const events = written(
+      b => b.toolCall(0, { id: 'a', name: 'f', args: '{"x":1}' }),
+      b => ended && b.endToolCall(0),
+      // Its own id or its name once more is nothing new.
+      b => b.toolCall(0, { id: 'a', name: 'f' }),
+      b => b.toolCall(0, { id: 'b', name: 'f' }),
+      b => b.toolCall(0, { args: '{"x":2}' }),
+      stop,
+    );
+    expect(callsOf(events).map(call => [call.id, call.arguments])).toEqual([
+      ['a', { x: 1 }],
+      ['b', { x: 2 }],
+    ]);
+    const order = events.flatMap(event => ('index' in event ? event.index : []));
+    expect(order).toEqual([...order].sort());
+  });
+
   test('pieces after endToolCall are left out', () => {
     const events = written(
       b => b.toolCall(0, { id: 'a', name: 'f', args: '{}' }),

@@ -42,7 +42,8 @@ describe('the message as a whole', () => {
     ['refusal', 'refusal', [], 'content_filter'],
     ['refusal with a call', 'refusal', tool(1, 't', 'f', '{}'), 'content_filter'],
     ['pause_turn', 'pause_turn', [], 'other'],
-    ['a new word', 'compaction', [], 'other'],
+    ['compaction', 'compaction', [], 'other'],
+    ['a new word', 'of_2031', [], 'other'],
   ])('stop reason: %s', async (_, word, blocks, finish) => {
     const result = await replay(answer(start(), text(0, 'Hi'), blocks, end(word ?? '')));
     expect([result.finish, result.raw]).toEqual([finish, word]);

@@ -46,7 +46,7 @@ describe('text and thoughts', () => {
       END,
     );
     expect(blocksOf(result)).toEqual([
-      { type: 'reasoning_end', index: 0, text: 'A' },
+      { type: 'reasoning_end', index: 0, text: 'A', providerState: { gemini: { thought: true } } },
       { type: 'reasoning_end', index: 1, text: 'B', providerState: { gemini: { thoughtSignature: 's1' } } },
       { type: 'text_end', index: 2, text: 'C' },
       { type: 'text_end', index: 3, text: 'D', providerState: { gemini: { thoughtSignature: 's2' } } },

@@ -5,56 +5,29 @@ import { join } from 'node:path';
 import { assistant, reasoningPart, textPart, toolResult, user } from '@antiphon/engine';
 import { llamaCpp } from '@antiphon/providers';
 import { afterAll, expect, test } from 'vitest';
-import { run } from './support/run.js';
+import { llamaLibrary } from './support/llama-library.js';
+import { contextOf, run } from './support/run.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'antiphon-llama-fake-'));
 const modelPath = join(folder, 'model.gguf');
 writeFileSync(modelPath, 'GGUF');
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Hooks {
-  onResponseChunk(chunk: object): void;
-  onFunctionCallParamsChunk(chunk: object): void;
-}
-
-/** A module whose chats answer by `answer`; it notes the history that they were given. */
-function library(answer: (hooks: Hooks) => object) {
-  const histories: unknown[] = [];
-  const sequence = {
-    contextSize: 100,
-    tokenMeter: { getState: () => ({}), diff: () => ({ usedInputTokens: 3, usedOutputTokens: 2 }) },
-    compareContextTokens: () => ({ firstDifferentIndex: 1 }),
-    adaptStateToTokens: async () => {},
-    evaluateWithoutGeneratingNewTokens: async () => {},
-    clearHistory: async () => {},
-  };
-  class LlamaChat {
-    readonly chatWrapper = { generateContextState: () => ({ contextText: { tokenize: () => [1, 2, 3] } }) };
-    async generateResponse(history: unknown, hooks: Hooks) {
-      histories.push(history);
-      return answer(hooks);
-    }
-    dispose() {}
-  }
-  const free = async () => {};
-  const model = { tokenizer: {}, dispose: free, createContext: async () => ({ getSequence: () => sequence, dispose: free }) };
-  const getLlama = async () => ({ loadModel: async () => model, createGrammarForJsonSchema: async () => ({}), dispose: free });
-  return { histories, load: async () => ({ getLlama, LlamaChat, LlamaText: (text: unknown) => text }) };
-}
-
 const tools = [{ name: 'add', description: 'Adds.', inputSchema: { type: 'object', properties: { a: { type: 'integer' } } } }];
 
 test('thoughts, words and two calls keep their order', async () => {
-  const { load } = library(hooks => {
-    hooks.onResponseChunk({ type: 'segment', segmentType: 'thought', text: 'Hm.' });
-    hooks.onResponseChunk({ text: 'So: ' });
-    hooks.onFunctionCallParamsChunk({ callIndex: 0, functionName: 'add', paramsChunk: '{"a":' });
-    hooks.onFunctionCallParamsChunk({ callIndex: 0, functionName: 'add', paramsChunk: '1}' });
-    const functionCalls = [
-      { functionName: 'add', params: { a: 1 } },
-      { functionName: 'add', params: { a: 2 } },
-    ];
-    return { functionCalls, metadata: { stopReason: 'functionCalls' } };
+  const { load } = llamaLibrary({
+    answer: hooks => {
+      hooks.onResponseChunk({ type: 'segment', segmentType: 'thought', text: 'Hm.' });
+      hooks.onResponseChunk({ text: 'So: ' });
+      hooks.onFunctionCallParamsChunk({ callIndex: 0, functionName: 'add', paramsChunk: '{"a":' });
+      hooks.onFunctionCallParamsChunk({ callIndex: 0, functionName: 'add', paramsChunk: '1}' });
+      const functionCalls = [
+        { functionName: 'add', params: { a: 1 } },
+        { functionName: 'add', params: { a: 2 } },
+      ];
+      return { functionCalls, metadata: { stopReason: 'functionCalls' } };
+    },
   });
   const result = await run(llamaCpp({ modelPath, load }), { messages: [user('Add.')], tools });
   expect(result).toMatchObject({ reasoning: 'Hm.', text: 'So: ', finish: 'tool_calls', model: undefined });
@@ -63,7 +36,7 @@ test('thoughts, words and two calls keep their order', async () => {
 });
 
 test('calls and their results stand in one answer of the history', async () => {
-  const { load, histories } = library(() => ({ metadata: { stopReason: 'eogToken' } }));
+  const { load, seen } = llamaLibrary({ answer: () => ({ metadata: { stopReason: 'eogToken' } }) });
   const call = { id: 'c1', name: 'add', arguments: { a: 1 }, rawArguments: '{"a":1}' };
   const { finish } = await run(llamaCpp({ modelPath, load }), {
     messages: [
@@ -80,7 +53,7 @@ test('calls and their results stand in one answer of the history', async () => {
   });
   const called = { type: 'functionCall', name: 'add', params: { a: 1 }, startsNewChunk: true };
   expect(finish).toBe('stop');
-  expect(histories).toEqual([
+  expect(seen.histories).toEqual([
     [
       { type: 'system', text: 'Be brief.' },
       { type: 'user', text: 'Add.' },
@@ -100,9 +73,37 @@ test('calls and their results stand in one answer of the history', async () => {
 });
 
 test('a library that fails is an error of the world', async () => {
-  const { load } = library(() => {
-    throw new Error('out of memory');
+  const { load } = llamaLibrary({
+    answer: () => {
+      throw new Error('out of memory');
+    },
   });
   const { error } = await run(llamaCpp({ modelPath, load }), { messages: [user('Hi')] });
   expect(error).toMatchObject({ name: 'AdapterError', reason: 'unknown', message: expect.stringContaining('out of memory') });
+});
+
+test('the model waits for a reader that stops, and goes on with it', async () => {
+  const { load, seen } = llamaLibrary({
+    answer: async (hooks, tokens) => {
+      let written = 0;
+      for await (const _ of tokens) {
+        hooks.onResponseChunk({ text: 'x' });
+        if (++written === 2000) break;
+      }
+      return { metadata: { stopReason: 'eogToken' } };
+    },
+  });
+  const events = llamaCpp({ modelPath, load })
+    .stream({ messages: [user('Hi')] }, contextOf())
+    [Symbol.asyncIterator]();
+  await events.next();
+  for (let still = 0, before = -1; still < 20; before = seen.tokens) {
+    await new Promise(resolve => setImmediate(resolve));
+    still = seen.tokens === before ? still + 1 : 0;
+  }
+  expect([seen.tokens > 100, seen.tokens < 600]).toEqual([true, true]);
+  let text = '';
+  for (let next = await events.next(); !next.done; next = await events.next())
+    if (next.value.type === 'text_delta') text += next.value.delta;
+  expect(text.length).toBe(2000);
 });

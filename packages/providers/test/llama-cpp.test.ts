@@ -100,6 +100,36 @@ describe.skipIf(!peer)('with a model', () => {
     expect((await ask()).finish).toBe('length');
   });
 
+  test('the model waits for a reader that stops, and goes on with it', async () => {
+    let sequence: { tokenMeter: { usedOutputTokens: number } } | undefined;
+    const adapter = make({
+      load: async () => {
+        const module = (await load()) as { LlamaChat: new (options: object) => object };
+        class LlamaChat extends module.LlamaChat {
+          constructor(options: { contextSequence: typeof sequence }) {
+            super(options);
+            sequence = options.contextSequence;
+          }
+        }
+        return { ...module, LlamaChat };
+      },
+    });
+    // A random model ends where it likes; a grammar makes it go on.
+    const output = { name: 'long', schema: { type: 'array', items: { enum: ['abcdefgh'] }, minItems: 200 } };
+    const events = adapter.stream({ ...HELLO, output, maxTokens: 900, seed: 7 }, contextOf())[Symbol.asyncIterator]();
+    for (let i = 0; i < 3; i++) await events.next();
+    const written = () => sequence?.tokenMeter.usedOutputTokens ?? 0;
+    for (let still = 0, before = -1; still < 10; before = written()) {
+      await new Promise(resolve => setTimeout(resolve, 5));
+      still = written() === before ? still + 1 : 0;
+    }
+    expect([written() > 100, written() < 800]).toEqual([true, true]);
+    let end: unknown;
+    for (let next = await events.next(); !next.done; next = await events.next()) end = next.value;
+    expect(end).toMatchObject({ type: 'message_end', finishReason: 'length', usage: { outputTokens: 900 } });
+    await adapter.close();
+  });
+
   test('requests wait for each other, or run side by side', async () => {
     const both = await Promise.all([ask(), ask({ seed: 8 })]);
     expect(both.map(({ usage }) => usage?.outputTokens)).toEqual([24, 24]);

@@ -226,6 +226,16 @@ describe('calls', () => {
     expect(ended.calls[0]?.invalid).toBeDefined();
   });
 
+  it.each([0, undefined])('that a server only tells whole, all at one place (%s), are two calls', async place => {
+    const items = ['a', 'b'].map((call_id, i) => callItem('add', `{"a":${i}}`, { id: `fc_${i}`, call_id }));
+    const ends = items.map(item => ({ ...done(0, item), output_index: place }));
+    const { calls } = await readEvents([created(), ...ends, ends[1]!, completed({ output: [] })]);
+    expect(calls.map(({ id, arguments: given }) => [id, given])).toEqual([
+      ['a', { a: 0 }],
+      ['b', { a: 1 }],
+    ]);
+  });
+
   it('of a custom tool take free text, and are answered in kind', async () => {
     const item: Item = { type: 'custom_tool_call', id: 'ct_1', call_id: 'call_9', name: 'sql', input: "SELECT {'a': 1}" };
     const delta = (text: string) => ({ type: 'response.custom_tool_call_input.delta', output_index: 0, delta: text });

@@ -321,6 +321,15 @@ const CASES: Record<string, Case> = {
     text: 'Good day',
     answer: all(tools(fn(0, 'a', 'write', '{"text":')), ...TEXT, tools(fn(0, undefined, undefined, '"x"}')), ...TOOL_END),
   },
+  'tool: text in the same delta': {
+    ...CALL,
+    text: 'Good day',
+    answer: all(TEXT[0], chunk({ content: 'day', tool_calls: [fn(0, 'a', 'write', X)] }), ...TOOL_END),
+  },
+  'tool: an empty list beside text': {
+    ...GOOD,
+    answer: all(...TEXT.map((_, i) => chunk({ content: ['Good ', 'day'][i], tool_calls: [] })), ...END),
+  },
   'tool: index begins at 1': { ...CALL, answer: all(tools(fn(1, 'a', 'write', X)), ...TOOL_END) },
   'tool: huge index': {
     ...CALLS,

@@ -7,6 +7,8 @@ import type { FinishReason, Warning } from '../events/finish.js';
 interface OpenCall {
   index: number;
   id: string;
+  /** The provider's own id, which may not be distinct. */
+  givenId: string;
   name: string;
   raw: string;
   /** Arguments that came before the name; the start event waits for it. */
@@ -114,13 +116,17 @@ export class BlockWriter {
 
   /**
    * Something about the call with this key (the provider's index or id): a first mention opens it; id and name may come late or again;
-   * `args` is a further piece of the arguments' JSON text. An argument object that comes whole is passed as its JSON text.
+   * `args` is a further piece of the arguments' JSON text. An argument object that comes whole is passed as its JSON text. A name with another
+   * id, once a call has both, begins a second call: some servers count every call as 0.
    */
   toolCall(key: string | number, piece: { id?: string; name?: string; args?: string; providerState?: ProviderState }): void {
-    const call = this.#calls.get(key) ?? this.#openCall(key);
+    const known = this.#calls.get(key);
+    const isAnother = known?.announced && piece.name && piece.id && known.givenId !== '' && piece.id !== known.givenId;
+    if (isAnother) this.#finish(known, undefined);
+    const call = known === undefined || isAnother ? this.#openCall(key) : known;
     if (call.done) return;
     if (!call.announced) {
-      if (piece.id) call.id = piece.id;
+      if (piece.id) call.id = call.givenId = piece.id;
       if (piece.name) call.name = piece.name;
     }
     if (piece.providerState) call.providerState = mergeState(call.providerState, piece.providerState);
@@ -163,7 +169,7 @@ export class BlockWriter {
 
   #openCall(key: string | number): OpenCall {
     this.#begin();
-    const call: OpenCall = { index: this.#next++, id: '', name: '', raw: '', announced: false, done: false };
+    const call: OpenCall = { index: this.#next++, id: '', givenId: '', name: '', raw: '', announced: false, done: false };
     this.#calls.set(key, call);
     return call;
   }

@@ -91,30 +91,51 @@ export function textPart(text: string): TextPart {
   return { type: 'text', text };
 }
 
-/** An image from bytes or base64. `imagePart(bytes, 'image/png')`; `{ url: 'https://…' }` is passed on unfetched. */
+/**
+ * An image from bytes, base64 or a `data:` URI, which has its own type. `imagePart(bytes, 'image/png')`; another `{ url: 'https://…' }` is
+ * passed on unfetched.
+ */
 export function imagePart(
   source: Uint8Array | string | { readonly url: string },
   mediaType = 'image/png',
   detail?: ImagePart['detail'],
 ): ImagePart {
-  const where = typeof source === 'object' && 'url' in source ? { url: source.url } : { data: base64(source) };
-  return { type: 'image', mediaType, ...where, ...(detail === undefined ? {} : { detail }) };
+  return { type: 'image', ...content(source, mediaType), ...(detail === undefined ? {} : { detail }) };
 }
 
-/** Recorded sound from bytes or base64. `audioPart(bytes, 'audio/wav')` */
+/** Recorded sound from bytes, base64 or a `data:` URI. `audioPart(bytes, 'audio/wav')` */
 export function audioPart(source: Uint8Array | string, mediaType = 'audio/wav'): AudioPart {
-  return { type: 'audio', mediaType, data: base64(source) };
+  return { type: 'audio', ...inline(source, mediaType) };
 }
 
-/** A document from bytes or base64. `filePart(bytes, 'application/pdf', 'report.pdf')` */
+/** A document from bytes, base64 or a `data:` URI. `filePart(bytes, 'application/pdf', 'report.pdf')` */
 export function filePart(source: Uint8Array | string | { readonly url: string }, mediaType: string, name?: string): FilePart {
-  const where = typeof source === 'object' && 'url' in source ? { url: source.url } : { data: base64(source) };
-  return { type: 'file', mediaType, ...where, ...(name === undefined ? {} : { name }) };
+  return { type: 'file', ...content(source, mediaType), ...(name === undefined ? {} : { name }) };
 }
 
 /** A reasoning part, mostly made by providers. `reasoningPart('First, …')` */
 export function reasoningPart(text: string, providerState?: ProviderState): ReasoningPart {
   return { type: 'reasoning', text, ...(providerState === undefined ? {} : { providerState }) };
+}
+
+interface Inline {
+  readonly mediaType: string;
+  readonly data: string;
+}
+
+function content(source: Uint8Array | string | { readonly url: string }, mediaType: string): Inline | { mediaType: string; url: string } {
+  if (typeof source === 'string' || !('url' in source)) return inline(source, mediaType);
+  return dataUri(source.url) ?? { mediaType, url: source.url };
+}
+
+function inline(source: Uint8Array | string, mediaType: string): Inline {
+  return (typeof source === 'string' ? dataUri(source) : undefined) ?? { mediaType, data: base64(source) };
+}
+
+/** A `data:` URI in base64 taken apart; undefined for anything else. */
+function dataUri(text: string): Inline | undefined {
+  const [, mediaType] = /^data:([^;,]+)(?:;[^;,]+)*;base64,/i.exec(text) ?? [];
+  return mediaType === undefined ? undefined : { mediaType, data: base64(text.slice(text.indexOf(',') + 1)) };
 }
 
 function base64(source: Uint8Array | string): string {

@@ -21,7 +21,8 @@ export async function executeTool(tool: Tool, args: unknown, context: ToolContex
   if (!tool.run) return new ToolError('not_found', `The tool "${tool.name}" has no handler here.`);
   let input: unknown;
   try {
-    const checked = await validate(tool.input, args);
+    // A copy: what a handler does to its arguments must not change what the thread says the model wrote.
+    const checked = await validate(tool.input, structuredClone(args));
     if (!checked.ok) return invalidArguments(tool.name, checked.issues);
     input = checked.value;
   } catch (cause) {

@@ -2,6 +2,7 @@ import type { ToolSpec } from '../adapters/chat.js';
 import type { Tool, ToolDefinition } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
+import { objectAtRoot } from './object-at-root.js';
 import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
@@ -68,7 +69,7 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
   if (definition.summary !== undefined && typeof definition.summary !== 'string')
     throw new TypeError(`${label}: summary must be a string.`);
   const schema: Schema = input ?? NO_ARGUMENTS;
-  const inputSchema = toJsonSchema(schema, label);
+  const inputSchema = objectAtRoot(toJsonSchema(schema, label));
   if (typeof inputSchema.type === 'string' && inputSchema.type !== 'object')
     throw new TypeError(`${label}: input must describe an object, since arguments have names, not a value of type ${inputSchema.type}.`);
   return { ...definition, input: schema, inputSchema } as unknown as Tool;

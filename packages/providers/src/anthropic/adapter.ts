@@ -1,6 +1,7 @@
 import {
   type AdapterContext,
   type AdapterEvent,
+  BlockWriter,
   type Burst,
   type ChatAdapter,
   type ChatRequest,
@@ -9,16 +10,18 @@ import {
   type PreparedRequest,
   redactor,
 } from '@antiphon/engine';
+import { AnswerReader } from '../http/answer-reader.js';
 import type { ErrorContext } from '../http/errors.js';
 import type { Fetch } from '../http/exchange.js';
 import { checkedHeaders } from '../http/headers.js';
 import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
 import { readAnswer } from '../http/read-answer.js';
 import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
-import { AnswerReader } from './answer.js';
+import { joinBetas } from './betas.js';
 import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
 import { traitsOf } from './models.js';
 import { type BuiltRequest, buildRequest } from './request.js';
+import { MessageReader } from './stream.js';
 
 export interface AnthropicOptions {
   /** The model's name, such as `claude-sonnet-5-5`. */
@@ -91,10 +94,13 @@ async function* streamAnswer(request: ChatRequest, context: AdapterContext, sett
   const about: ErrorContext = { provider: PROVIDER, address, redact: redactor(secrets) };
   const { fetch } = settings;
   const outgoing = { url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) };
-  yield* readAnswer(outgoing, context, response => new AnswerReader(url, response.headers, about, built.warnings, request.raw), {
-    // While a tool runs on the server only pings come.
-    onSilence: () => context.deadline?.restart(),
-  });
+  const { warnings, ownNames } = built;
+  const open = (headers: Headers) => {
+    const blocks = new BlockWriter();
+    return new AnswerReader(blocks, new MessageReader(blocks, url), { headers, about, warnings, ownNames, raw: request.raw });
+  };
+  // While a tool runs on the server only pings come.
+  yield* readAnswer(outgoing, context, open, { onSilence: () => context.deadline?.restart() });
 }
 
 function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {
@@ -131,9 +137,8 @@ function headersOf({ given, version = DEFAULT_VERSION, betas = [] }: Settings, k
   if (key !== undefined) headers.set('x-api-key', key);
   for (const [name, value] of given) headers.set(name, value);
   // Features add up, wherever they are asked for.
-  const asked = new Set([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas].map(beta => beta.trim()));
-  asked.delete('');
-  if (asked.size > 0) headers.set('anthropic-beta', [...asked].join(','));
+  const asked = joinBetas([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas], built.replayBetas);
+  if (asked.length > 0) headers.set('anthropic-beta', asked.join(','));
   return headers;
 }
 

@@ -34,6 +34,11 @@ export function openBlock(start: Record<string, unknown>, context: BlockContext)
   }
 }
 
+/** The model that writes from this block on; undefined for any but the mark of a change. */
+export function servedBy({ type, to }: Record<string, unknown>): string | undefined {
+  return type === 'fallback' && isRecord(to) && typeof to.model === 'string' && to.model !== '' ? to.model : undefined;
+}
+
 /** The state of a part: the block's own fields but for those that the neutral part holds; undefined when nothing is left. */
 function stateOf(block: Record<string, unknown>, ...known: string[]): { [PROVIDER]: JsonObject } | undefined {
   const rest = Object.entries(block).filter(([name, value]) => !known.includes(name) && value !== null && value !== undefined);
@@ -160,6 +165,8 @@ class OpaqueBlock implements ContentBlock {
       return true;
     }
     for (const [name, piece] of Object.entries(fields)) {
+      // Null adds nothing to what has come.
+      if (piece === null && Object.hasOwn(this.#block, name)) continue;
       const before = Object.hasOwn(this.#block, name) ? this.#block[name] : undefined;
       const joined = typeof before === 'string' && typeof piece === 'string' ? before + piece : piece;
       Object.defineProperty(this.#block, name, { value: joined, enumerable: true, configurable: true, writable: true });
@@ -169,7 +176,8 @@ class OpaqueBlock implements ContentBlock {
 
   close(): void {
     const { blocks, messagesURL } = this.#context;
-    const input = this.#input === '' ? undefined : parse(this.#input);
+    // The first piece, with the brace, has been seen missing.
+    const input = this.#input === '' ? undefined : (parse(this.#input) ?? parse(`{${this.#input}`));
     if (isRecord(input)) this.#block.input = input;
     blocks.endBlock();
     blocks.reasoning('', { [PROVIDER]: { block: this.#block as JsonObject } });

@@ -7,9 +7,14 @@ const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['model_context_window_exceeded', 'length'],
   ['tool_use', 'tool_calls'],
   ['refusal', 'content_filter'],
-  // The server's own tools ran for long: the answer goes on when the thread is sent again as it is.
+  // The server's own tools ran for long.
   ['pause_turn', 'other'],
 ]);
+
+/** The server has stopped in the middle: the thread is to be sent again as it is. `compaction`: it has only written its summary yet. */
+export function isPause(raw: string | undefined): boolean {
+  return raw === 'pause_turn' || raw === 'compaction';
+}
 
 /** What a `stop_reason` means. Proxies end answers that hold tool calls with other words. */
 export function finishReason(raw: string | undefined, hasCalls: boolean): FinishReason {

@@ -1,6 +1,7 @@
 import { isRecord, type Message, type ToolMessage, type UserMessage, type Warning } from '@antiphon/engine';
+import { withCallIds } from '../hand-over/call-ids.js';
+import { warnOnce } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
-import { toolIdMapper } from './names.js';
 import { partToWire, textBlocks } from './parts.js';
 import { assistantBlocks } from './replay.js';
 
@@ -23,7 +24,6 @@ const BEGINNING = '[The conversation begins.]';
  * answers to calls first in the message behind them. What the API cannot take is said in `warnings`.
  */
 export function messagesToWire(messages: readonly Message[], warnings: Warning[]): WireThread {
-  const mapId = toolIdMapper(messages);
   const system: WireObject[] = [];
   const turns: WireTurn[] = [];
   const say = (role: WireTurn['role'], blocks: readonly WireObject[]) => {
@@ -34,7 +34,7 @@ export function messagesToWire(messages: readonly Message[], warnings: Warning[]
   // What an answer to a call cannot hold, until all answers have been given.
   let aside: WireObject[] = [];
   let moved = false;
-  for (const message of messages) {
+  for (const message of withCallIds(messages, 'word-64')) {
     if (message.role !== 'tool' && aside.length > 0) {
       say('user', aside);
       aside = [];
@@ -48,10 +48,10 @@ export function messagesToWire(messages: readonly Message[], warnings: Warning[]
         say('user', told(userBlocks(message, warnings), 'A user message', warnings));
         break;
       case 'assistant':
-        say('assistant', told(assistantBlocks(message, mapId, warnings), 'An assistant message', warnings));
+        say('assistant', told(assistantBlocks(message, warnings), 'An assistant message', warnings));
         break;
       case 'tool':
-        say('user', [toolResultBlock(message, mapId(message.callId), aside, warnings)]);
+        say('user', [toolResultBlock(message, aside, warnings)]);
         break;
     }
   }
@@ -76,12 +76,12 @@ function userBlocks({ content }: UserMessage, warnings: Warning[]): WireObject[]
 }
 
 function told(blocks: WireObject[], what: string, warnings: Warning[]): WireObject[] {
-  if (blocks.length === 0) warnings.push({ code: 'repaired_history', message: `${what} without content was left out of the request.` });
+  if (blocks.length === 0) warnOnce(warnings, 'repaired_history', `${what} without content was left out of the request.`);
   return blocks;
 }
 
-function toolResultBlock(message: ToolMessage, id: string, aside: WireObject[], warnings: Warning[]): WireObject {
-  const block = { type: 'tool_result', tool_use_id: id };
+function toolResultBlock(message: ToolMessage, aside: WireObject[], warnings: Warning[]): WireObject {
+  const block = { type: 'tool_result', tool_use_id: message.callId };
   const isError = message.isError === true;
   const failed = isError ? { is_error: true } : {};
   if (typeof message.content === 'string') {
@@ -98,11 +98,7 @@ function toolResultBlock(message: ToolMessage, id: string, aside: WireObject[], 
     else {
       content.push({ type: 'text', text: `[${part.type}: see below]` });
       aside.push(wire);
-      const whose = message.name ?? message.callId;
-      warnings.push({
-        code: 'other',
-        message: `A failed tool's result holds only text at anthropic; the ${part.type} of ${whose} follows it.`,
-      });
+      warnOnce(warnings, 'other', `anthropic takes no ${part.type} in the result of a failed tool; it follows in the user's message.`);
     }
   }
   if (content.length === 0) return isError ? { ...block, content: 'The tool failed.', ...failed } : block;
@@ -111,13 +107,13 @@ function toolResultBlock(message: ToolMessage, id: string, aside: WireObject[], 
 
 /**
  * A call of a server's tool whose result never came (the answer was stopped) is refused once the user has said something else. While the turn
- * is still open, the server goes on with it.
+ * is still open, if over many rounds of calls and results, the server goes on with it.
  */
 function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
   const answered = new Set(turns.flatMap(({ content }) => content.map(block => block.tool_use_id)));
+  const closed = lastWord(turns);
   const kept = turns.map((turn, i) => {
-    const next = turns[i + 1];
-    if (turn.role === 'user' || !next || next.content.every(block => block.type === 'tool_result')) return turn;
+    if (turn.role === 'user' || i > closed) return turn;
     const content = turn.content.filter(block => !isServerToolUse(block) || answered.has(block.id));
     if (content.length < turn.content.length) {
       warnings.push({ code: 'repaired_history', message: 'A call of a server tool without a result was left out of the request.' });
@@ -125,6 +121,11 @@ function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[
     return { ...turn, content };
   });
   return kept;
+}
+
+/** Where the user last said something that is no result; -1 for nowhere. What the model did behind it is still going on. */
+export function lastWord(turns: readonly WireTurn[]): number {
+  return turns.findLastIndex(({ role, content }) => role === 'user' && content.some(({ type }) => type !== 'tool_result'));
 }
 
 /** Thinking that nothing came of (the answer was stopped, or refused) cannot stand at the end of an answer. */
@@ -143,7 +144,7 @@ export function isThought(block: WireObject | undefined): boolean {
   return block?.type === 'thinking' || block?.type === 'redacted_thinking';
 }
 
-function isServerToolUse(block: WireObject): boolean {
+export function isServerToolUse(block: WireObject): boolean {
   return block.type === 'server_tool_use' || block.type === 'mcp_tool_use';
 }
 

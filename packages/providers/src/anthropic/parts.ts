@@ -1,4 +1,5 @@
 import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
+import { warnOnce } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
@@ -64,7 +65,7 @@ function fileBlock(part: FilePart, warnings: Warning[]): WireObject {
 }
 
 function note(kind: string, mediaType: string, warnings: Warning[]): WireObject {
-  warnings.push({ code: 'other', message: `anthropic takes no ${kind} of type ${mediaType}; it was replaced by a note.` });
+  warnOnce(warnings, 'other', `anthropic takes no ${kind} of type ${mediaType}; it was replaced by a note.`);
   return { type: 'text', text: `[${kind} (${mediaType}) that cannot be shown]` };
 }
 

@@ -1,13 +1,15 @@
 import { type AssistantMessage, type AssistantPart, isRecord, type JsonObject, type Warning } from '@antiphon/engine';
+import { holdsState, leaveCitations, leaveMedia, leaveReasoning } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
-import { toolName } from './names.js';
 import { textBlock, textBlocks } from './parts.js';
 
 /** An earlier answer as the blocks that it was made of, in their order; those that Anthropic gave are as it gave them. */
-export function assistantBlocks(message: AssistantMessage, mapId: (id: string) => string, warnings: Warning[]): WireObject[] {
+export function assistantBlocks(message: AssistantMessage, warnings: Warning[]): WireObject[] {
   if (typeof message.content === 'string') return textBlocks(message.content);
-  return message.content.map(part => blockOf(part, mapId, warnings)).filter(block => block !== undefined);
+  // What Anthropic cites stands in its own blocks.
+  if (!holdsState(message, provider => provider === PROVIDER)) leaveCitations(message, PROVIDER, warnings);
+  return message.content.map(part => blockOf(part, warnings)).filter(block => block !== undefined);
 }
 
 /** What the answer said as a whole, beside its content: `container`, `stop_details` and the like. */
@@ -20,28 +22,26 @@ export function messageState(message: AssistantMessage): JsonObject | undefined 
   return undefined;
 }
 
-function blockOf(part: AssistantPart, mapId: (id: string) => string, warnings: Warning[]): WireObject | undefined {
+function blockOf(part: AssistantPart, warnings: Warning[]): WireObject | undefined {
   switch (part.type) {
     case 'text': {
       const block = textBlock(part.text);
       return block && { ...block, ...own(part) };
     }
-    case 'reasoning':
-      return reasoningBlock(part.text, own(part));
+    case 'reasoning': {
+      const block = reasoningBlock(part.text, own(part));
+      if (!block) leaveReasoning(part, PROVIDER, warnings);
+      return block;
+    }
     case 'tool_call':
-      return { type: 'tool_use', id: mapId(part.id), name: toolName(part.name), input: part.arguments as WireObject, ...own(part) };
+      return { type: 'tool_use', id: part.id, name: part.name, input: part.arguments as WireObject, ...own(part) };
     // Sources are about the answer, not of it; they stand in its citations.
     case 'source':
       return undefined;
     case 'image':
     case 'file':
       // A file that code on the server wrote goes back with the result that names it.
-      if (!/\/files\/[^/]+\/content$/.test(part.url ?? '')) {
-        warnings.push({
-          code: 'other',
-          message: `The ${part.type} in an earlier answer cannot be sent back to anthropic; it was left out.`,
-        });
-      }
+      if (!/\/files\/[^/]+\/content$/.test(part.url ?? '')) leaveMedia(part, PROVIDER, warnings);
       return undefined;
   }
 }

@@ -1,19 +1,27 @@
 import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
+import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
 import { PROVIDER } from './endpoint.js';
 import { isThought, messagesToWire, type WireThread } from './messages.js';
 import { type ModelTraits, traitsOf } from './models.js';
+import { mendReferences } from './repairs.js';
 import { messageState } from './replay.js';
 import { nativeSchema } from './schema.js';
 import { samplingToWire, thinkingToWire, unsupported } from './settings.js';
+import { toolSchema } from './tool-schema.js';
 
 export interface BuiltRequest {
   /** The JSON text to send. */
   readonly body: string;
   /** Beta features that the request needs, or that the caller asked for in `providerOptions`. */
   readonly betas: readonly string[];
+  /** Beta features that the history needs, in whichever version. */
+  readonly replayBetas: readonly string[];
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
 
 /**
@@ -21,7 +29,8 @@ export interface BuiltRequest {
  * holds fields of the body as they are; three of them are understood: `tools` are added to the request's own, `betas` go into a header, and
  * `disable_parallel_tool_use` into the choice of tools.
  */
-export function buildRequest(request: ChatRequest, defaults: { readonly model: string; readonly maxTokens?: number }): BuiltRequest {
+export function buildRequest(given: ChatRequest, defaults: { readonly model: string; readonly maxTokens?: number }): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, 'word-128');
   const warnings: Warning[] = [];
   const model = request.model ?? defaults.model;
   const traits = traitsOf(model);
@@ -29,6 +38,7 @@ export function buildRequest(request: ChatRequest, defaults: { readonly model: s
   const maxTokens = request.maxTokens ?? defaults.maxTokens ?? traits.maxTokens;
   const thread = messagesToWire(request.messages, warnings);
   const tools = [...(request.tools ?? []).map(toolToWire), ...(Array.isArray(serverTools) ? (serverTools as WireObject[]) : [])];
+  mendReferences(thread.messages, tools, warnings);
   const choice = choiceToWire(request.toolChoice, disable_parallel_tool_use === true, tools.length > 0, traits, warnings);
   const forced = choice?.type === 'any' || choice?.type === 'tool';
   const { thinking: asked, effort } = thinkingToWire(
@@ -59,7 +69,9 @@ export function buildRequest(request: ChatRequest, defaults: { readonly model: s
   return {
     body: JSON.stringify(withOptions(body, options, warnings)),
     betas: [...(Array.isArray(betas) ? betas.filter(beta => typeof beta === 'string') : []), ...(lenient ? [BINDING_BETA] : [])],
+    replayBetas: replayBetas(thread.messages),
     warnings,
+    ownNames,
   };
 }
 
@@ -81,9 +93,7 @@ function isUnthought({ messages }: WireThread): boolean {
 }
 
 function toolToWire({ name, description, inputSchema }: NonNullable<ChatRequest['tools']>[number]): WireObject {
-  // The API demands an object, also where a schema leaves the type open.
-  const schema = inputSchema.type === undefined ? { type: 'object', ...inputSchema } : inputSchema;
-  return { name, description: description === '' ? undefined : description, input_schema: schema as WireObject };
+  return { name, description: description === '' ? undefined : description, input_schema: toolSchema(inputSchema) as WireObject };
 }
 
 function choiceToWire(

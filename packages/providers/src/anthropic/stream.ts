@@ -1,16 +1,13 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
-import { type ContentBlock, openBlock, ToolUseBlock } from './block.js';
+import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
-import { finishReason } from './finish.js';
+import { finishReason, isPause } from './finish.js';
 import { UsageReport } from './usage.js';
 
-/**
- * Turns the events of one answer into block events. `accept` takes events that are already parsed, until `complete`; then `finish` closes the
- * message. An error that the server reports inside the answer is kept in `error`, a broken order of events in `fault`, and nothing after it
- * is read.
- */
-export class MessageReader {
+/** Turns the events of one answer into block events. */
+export class MessageReader implements AnswerParser {
   readonly #blocks: BlockWriter;
   readonly #messagesURL: URL;
   readonly #usage = new UsageReport();
@@ -32,11 +29,6 @@ export class MessageReader {
   constructor(blocks: BlockWriter, messagesURL: URL) {
     this.#blocks = blocks;
     this.#messagesURL = messagesURL;
-  }
-
-  /** The server has said why the answer stopped; it may still say that it is over. */
-  get finished(): boolean {
-    return this.#rawFinish !== undefined;
   }
 
   /** `name` is the event's name outside its data, for data without a type. */
@@ -61,12 +53,11 @@ export class MessageReader {
         this.#messageDelta(event);
         return;
       case 'message_stop':
-        this.complete = true;
-        return;
+        return this.#finish();
       // An answer in one piece.
       case 'message':
         this.#start(event);
-        this.complete = this.fault === undefined;
+        if (this.fault === undefined) this.#finish();
         return;
       case 'ping':
         return;
@@ -76,13 +67,22 @@ export class MessageReader {
     }
   }
 
-  /** Closes the message; to be called when it is `complete`, or `finished`. */
-  finish(): void {
+  end(by: 'done' | 'events' | 'json'): string | undefined {
+    const isStopped = this.#rawFinish !== undefined;
+    if (by !== 'done') return `the stream ended without ${isStopped ? 'message_stop' : 'a stop reason'}`;
+    // Not of this protocol, but gateways end their streams with it.
+    if (isStopped) this.#finish();
+    return undefined;
+  }
+
+  #finish(): void {
+    this.complete = true;
     this.#closeAll();
     const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
     for (const call of this.#toolUses) call.settle(reason === 'length');
     const tools = this.#usage.serverTools;
     if (tools) this.#state.server_tool_use = tools;
+    this.#keep('iterations', this.#usage.iterations);
     this.#begin();
     if (Object.keys(this.#state).length > 0) {
       this.#blocks.endBlock();
@@ -90,7 +90,7 @@ export class MessageReader {
     }
     this.#blocks.end({
       finishReason: reason,
-      ...(this.#rawFinish === 'pause_turn' ? { paused: true } : {}),
+      ...(isPause(this.#rawFinish) ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
       ...this.#about(),
@@ -121,6 +121,8 @@ export class MessageReader {
   }
 
   #blockStart(index: unknown, start: Record<string, unknown>): void {
+    // Another model goes on in the place of one that declined.
+    this.#model = servedBy(start) ?? this.#model;
     this.#begin();
     // Blocks follow each other; a proxy may forget to end one.
     for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
@@ -134,7 +136,11 @@ export class MessageReader {
     const index = at ?? this.#lastIndex;
     if (!this.#open.has(index)) {
       const type = BEGINS[String(delta.type)];
-      if (type === undefined) return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      if (type === undefined) {
+        // A number was seen to be wrong: of the blocks that are open, it can only be of the last one.
+        if (this.#open.get(this.#lastIndex)?.delta(delta)) return;
+        return this.#warnOnce(`A piece of kind "${String(delta.type)}" belongs to no block and was left out.`);
+      }
       this.#blockStart(index, { type });
     }
     if (!this.#open.get(index)?.delta(delta)) {
@@ -150,14 +156,13 @@ export class MessageReader {
   #messageDelta(event: Record<string, unknown>): void {
     this.#usage.add(event.usage);
     if (isRecord(event.delta)) this.#ending(event.delta);
-    this.#keep('context_management', event.context_management);
+    for (const name of ['context_management', 'input_transformations']) this.#keep(name, event[name]);
   }
 
   /** The fields that say how the answer ended. */
   #ending(about: Record<string, unknown>): void {
     if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
-    for (const name of ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations'])
-      this.#keep(name, about[name]);
+    for (const name of ABOUT) this.#keep(name, about[name]);
   }
 
   #keep(name: string, value: unknown): void {
@@ -190,6 +195,9 @@ export class MessageReader {
     this.#blocks.warn({ code: 'malformed_event', message });
   }
 }
+
+/** What a message says about itself as a whole. */
+const ABOUT = ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations', 'diagnostics'];
 
 /** The kinds of block that a delta can begin by itself. */
 const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {

@@ -16,9 +16,11 @@ export class UsageReport {
   /** In our terms: the input is the whole prompt, while the wire counts what was read from and written to the cache apart. */
   read(): Usage {
     const fields = this.#fields;
-    // A compaction is a model call of its own that the totals leave out.
-    const compactions = Array.isArray(fields.iterations) ? fields.iterations.filter(isCompaction) : [];
-    const counts = [fields, ...compactions];
+    const calls = Array.isArray(fields.iterations) ? fields.iterations.filter(isRecord) : [];
+    // Where another model went on, the totals tell only of the one that answered; an attempt that was declined before its first word is free.
+    const attempts = calls.some(isFallback) ? calls.filter(call => isAttempt(call) && call.output_tokens !== 0) : [];
+    // A compaction is a model call of its own that the totals leave out, too. An advisor's is another model's, at another price.
+    const counts = [...(attempts.length > 0 ? attempts : [fields]), ...calls.filter(call => call.type === 'compaction')];
     const cached = sum(counts, 'cache_read_input_tokens');
     const written = sum(counts, 'cache_creation_input_tokens');
     const fresh = sum(counts, 'input_tokens');
@@ -36,6 +38,12 @@ export class UsageReport {
     return usage;
   }
 
+  /** The model calls behind the answer, when there is more to tell of them than their sum; undefined otherwise. */
+  get iterations(): unknown {
+    const calls = this.#fields.iterations;
+    return Array.isArray(calls) && calls.some(call => isRecord(call) && call.type !== 'message') ? calls : undefined;
+  }
+
   /** How often tools ran on the server, which is billed by itself; undefined when none did. */
   get serverTools(): JsonObject | undefined {
     const uses = this.#fields.server_tool_use;
@@ -43,8 +51,12 @@ export class UsageReport {
   }
 }
 
-function isCompaction(iteration: unknown): iteration is Record<string, unknown> {
-  return isRecord(iteration) && iteration.type === 'compaction';
+function isFallback({ type }: Record<string, unknown>): boolean {
+  return type === 'fallback_message';
+}
+
+function isAttempt(call: Record<string, unknown>): boolean {
+  return call.type === 'message' || isFallback(call);
 }
 
 function sum(counts: readonly Record<string, unknown>[], field: string): number | undefined {

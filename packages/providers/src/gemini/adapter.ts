@@ -1,14 +1,16 @@
 import {
   type AdapterContext,
   type AdapterEvent,
+  BlockWriter,
   type Burst,
   type ChatAdapter,
   type ChatRequest,
   ConfigurationError,
   inBursts,
 } from '@antiphon/engine';
+import { AnswerReader } from '../http/answer-reader.js';
 import { readAnswer } from '../http/read-answer.js';
-import { AnswerReader } from './answer.js';
+import { GeminiAnswer } from './answer.js';
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { buildInteraction } from './interactions/request.js';
 import { buildRequest } from './request.js';
@@ -77,7 +79,10 @@ async function* streamAnswer(
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const { method, build } = APIS[api];
-  const { model, body, warnings } = build(request, ownModel);
+  const { model, body, warnings, ownNames } = build(request, ownModel);
   const outgoing = await endpoint.outgoing(method, model, body, context);
-  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerReader(headers, outgoing.about, warnings, request.raw));
+  yield* readAnswer(outgoing, context, headers => {
+    const blocks = new BlockWriter();
+    return new AnswerReader(blocks, new GeminiAnswer(blocks), { headers, about: outgoing.about, warnings, ownNames, raw: request.raw });
+  });
 }

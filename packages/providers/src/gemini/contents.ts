@@ -1,5 +1,7 @@
 import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
-import { isGemini3 } from './models.js';
+import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { PROVIDER } from './endpoint.js';
+import { isGemini3, refusesSystem } from './models.js';
 import { mediaToWire, partToWire } from './parts.js';
 import { stateIn } from './state.js';
 import type { WireObject } from './wire.js';
@@ -17,16 +19,17 @@ interface Turn {
   readonly parts: WireObject[];
 }
 
-/** What Google's guide to thought signatures gives for calls that another model made. */
+/** What Google's guide to thought signatures gives for calls that have none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
 
 /**
  * Messages as `contents`: the system messages at the beginning become the system instruction, later ones stay where they are, as words of
- * the user. Turns of one role that follow each other become one, so that a call always stands right behind a user's turn or an answer.
+ * the user; a model that takes no instruction gets all of them so. Turns of one role that follow each other become one, so that a call always
+ * stands right behind a user's turn or an answer.
  */
 export function contentsToWire(messages: readonly Message[], model: string, warnings: Warning[]): Contents {
   const writer = new ContentsWriter(messages, model, warnings);
-  const first = messages.findIndex(({ role }) => role !== 'system');
+  const first = refusesSystem(model) ? 0 : messages.findIndex(({ role }) => role !== 'system');
   const system = messages
     .slice(0, first < 0 ? messages.length : first)
     .flatMap(({ content }) => (content === '' ? [] : { text: String(content) }));
@@ -59,7 +62,8 @@ class ContentsWriter {
     if (message.role !== 'tool') this.#flushPictures();
     switch (message.role) {
       case 'system':
-        this.#warn('other', 'Gemini has system messages at the beginning only; a later one was sent as words of the user, at its place.');
+        if (message.content === '') break;
+        this.#warn('other', `${this.#systemPlace()} was sent as words of the user, at its place.`);
         this.#push('user', [{ text: message.content }]);
         break;
       case 'user': {
@@ -82,6 +86,11 @@ class ContentsWriter {
     return this.#turns.map(({ role, parts }) => ({ role, parts }));
   }
 
+  #systemPlace(): string {
+    if (refusesSystem(this.#model)) return `${this.#model} takes no system messages; what they say`;
+    return 'Gemini has system messages at the beginning only; a later one';
+  }
+
   #push(role: Turn['role'], parts: readonly WireObject[], ifEmpty?: string, answers = false): void {
     if (parts.length === 0) {
       if (ifEmpty !== undefined) this.#warn('repaired_history', ifEmpty);
@@ -92,20 +101,22 @@ class ContentsWriter {
     else this.#turns.push({ role, answers, parts: [...parts] });
   }
 
-  #modelParts({ content }: AssistantMessage): WireObject[] {
+  #modelParts(message: AssistantMessage): WireObject[] {
+    const { content } = message;
     if (typeof content === 'string') return content === '' ? [] : [{ text: content }];
     const parts: WireObject[] = [];
     let isFirstCall = true;
     for (const part of content) {
-      const { thoughtSignature, id, part: whole } = stateIn(part);
+      const { thoughtSignature, thought, id, part: whole } = stateIn(part);
       switch (part.type) {
         case 'text':
           if (part.text !== '' || thoughtSignature !== undefined) parts.push({ text: part.text, thoughtSignature });
           break;
         case 'reasoning':
           if (whole !== undefined) parts.push(whole as WireObject);
-          // Thoughts without a signature, and those of other models, mean nothing to this one.
           else if (thoughtSignature !== undefined) parts.push({ text: part.text, thought: true, thoughtSignature });
+          // Its own thoughts without a signature never go back.
+          else if (!thought) leaveReasoning(part, PROVIDER, this.#warnings);
           break;
         case 'tool_call':
           this.#calls.set(part.id, part);
@@ -124,18 +135,20 @@ class ContentsWriter {
           break;
       }
     }
+    if (isForeign(message)) leaveCitations(message, PROVIDER, this.#warnings);
     return parts;
   }
 
   #standIn(): string | undefined {
     if (!this.#needsSignatures || !this.#inLastTurn) return undefined;
-    this.#warn('repaired_history', 'A tool call of another model has no thought signature; the request asks Gemini not to look for one.');
+    this.#warn('repaired_history', 'A tool call in the history has no thought signature; the request asks Gemini not to look for one.');
     return NO_SIGNATURE;
   }
 
   #answer(message: ToolMessage): WireObject {
     const call = this.#calls.get(message.callId);
-    const name = call?.name ?? message.name ?? message.callId;
+    // An id may have characters that no name may have.
+    const name = call?.name ?? message.name ?? 'unknown';
     const { content } = message;
     const media: WireObject[] = [];
     const values: unknown[] = [];
@@ -154,7 +167,7 @@ class ContentsWriter {
   #mediaOf(media: readonly WireObject[], name: string): readonly WireObject[] | undefined {
     if (isGemini3(this.#model)) return media;
     this.#pictures.push({ text: `What ${name} returned beside text:` }, ...media);
-    this.#warn('other', `${this.#model} takes no media in tool results; those of ${name} follow in a user message.`);
+    this.#warn('other', `${this.#model} takes no media in tool results; they follow in a user message.`);
     return undefined;
   }
 
@@ -164,8 +177,13 @@ class ContentsWriter {
   }
 
   #warn(code: Warning['code'], message: string): void {
-    if (!this.#warnings.some(warning => warning.message === message)) this.#warnings.push({ code, message });
+    warnOnce(this.#warnings, code, message);
   }
+}
+
+/** An answer of another vendor's. Those that nobody marked pass for Gemini's own, of whose sources it wants none either. */
+export function isForeign(message: AssistantMessage): boolean {
+  return holdsState(message, provider => provider !== PROVIDER) && !holdsState(message, provider => provider === PROVIDER);
 }
 
 function isPart(part: WireObject | undefined): part is WireObject {

@@ -1,9 +1,11 @@
-import type { FinishReason } from '@antiphon/engine';
+import { type FinishReason, isRecord } from '@antiphon/engine';
 
 /** Gemini's words for how an answer ended; `promptFeedback.blockReason` uses some of them. */
 const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
+  // The server paused a long answer, which could be asked to go on.
+  ['CONTINUATION', 'length'],
   ['SAFETY', 'content_filter'],
   ['RECITATION', 'content_filter'],
   ['BLOCKLIST', 'content_filter'],
@@ -20,6 +22,12 @@ const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['TOO_MANY_TOOL_CALLS', 'error'],
   ['MISSING_THOUGHT_SIGNATURE', 'error'],
 ]);
+
+/** Why a prompt was refused; undefined when it was not. Vertex spells the word for "no reason" otherwise than the Gemini API. */
+export function blockReason(feedback: unknown): string | undefined {
+  const reason = isRecord(feedback) ? feedback.blockReason : undefined;
+  return typeof reason === 'string' && reason !== '' && !/^BLOCK(ED)?_REASON_UNSPECIFIED$/.test(reason) ? reason : undefined;
+}
 
 /** What a finish word means: with calls, STOP and words that nobody knows mean that the calls wait. */
 export function finishReason(raw: string, hasCalls: boolean): FinishReason {

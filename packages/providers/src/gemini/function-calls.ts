@@ -38,7 +38,9 @@ export class FunctionCalls {
       args: this.#argumentText(current, args, partialArgs),
       ...(providerState === undefined ? {} : { providerState }),
     });
-    if (willContinue === true) this.#open = current;
+    // Where the call does not say it, a leaf that goes on does.
+    const goesOn = willContinue ?? (Array.isArray(partialArgs) && partialArgs.some(leaf => isRecord(leaf) && leaf.willContinue === true));
+    if (goesOn === true) this.#open = current;
     else this.end(current);
   }
 

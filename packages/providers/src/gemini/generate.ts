@@ -1,8 +1,9 @@
 // One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
 import { type AdapterContext, AdapterError, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
 import { fetchJson, malformedAnswer } from '../http/call.js';
+import type { ErrorContext } from '../http/errors.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
-import { finishReason } from './finish.js';
+import { blockReason, finishReason } from './finish.js';
 import { readUsage } from './usage.js';
 import type { WireObject, WirePart } from './wire.js';
 
@@ -11,6 +12,8 @@ export interface Generated {
   readonly parts: readonly WirePart[];
   /** The API's word for how the answer ended. */
   readonly finish: string;
+  /** What it says about that end. */
+  readonly why: string;
   readonly about: { readonly usage: Usage; readonly model?: string; readonly responseId?: string };
 }
 
@@ -22,17 +25,21 @@ export async function generate(endpoint: Endpoint, model: string, body: WireObje
   const outgoing = await endpoint.outgoing('generateContent', model, JSON.stringify(body), context);
   const { value } = await fetchJson(outgoing, context);
   if (!isRecord(value)) throw malformedAnswer(outgoing.about, 'sent an answer that is no object');
-  const block = isRecord(value.promptFeedback) ? value.promptFeedback.blockReason : undefined;
-  if (typeof block === 'string' && block !== '') throw blocked(`the prompt (${block})`);
+  const { promptFeedback } = value;
+  const block = blockReason(promptFeedback);
+  if (block !== undefined) {
+    throw blocked(`the prompt (${block})`, isRecord(promptFeedback) ? promptFeedback.blockReasonMessage : undefined, outgoing.about);
+  }
   const candidate: unknown = Array.isArray(value.candidates) ? value.candidates[0] : undefined;
   if (!isRecord(candidate)) throw malformedAnswer(outgoing.about, 'sent an answer without a candidate');
   const all = isRecord(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
   const parts: WirePart[] = all.filter(isRecord).filter(({ thought }) => thought !== true);
   const finish = typeof candidate.finishReason === 'string' ? candidate.finishReason : '';
-  if (finishReason(finish, false) === 'content_filter') throw blocked(`the answer (${finish})`);
+  if (finishReason(finish, false) === 'content_filter') throw blocked(`the answer (${finish})`, candidate.finishMessage, outgoing.about);
   return {
     parts,
     finish,
+    why: typeof candidate.finishMessage === 'string' ? outgoing.about.redact(candidate.finishMessage) : '',
     about: {
       usage: isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {},
       ...(typeof value.modelVersion === 'string' ? { model: value.modelVersion } : {}),
@@ -56,6 +63,7 @@ export function withOwn(body: WireObject, options: { readonly [provider: string]
   };
 }
 
-function blocked(what: string): AdapterError {
-  return new AdapterError('content_filter', `${PROVIDER} blocked ${what}.`, { provider: PROVIDER });
+function blocked(what: string, why: unknown, { redact }: ErrorContext): AdapterError {
+  const said = typeof why === 'string' && why !== '' ? `: ${redact(why).slice(0, 500)}` : '.';
+  return new AdapterError('content_filter', `${PROVIDER} blocked ${what}${said}`, { provider: PROVIDER });
 }

@@ -78,7 +78,7 @@ async function make(
   const body: WireObject = { contents: [{ role: 'user', parts }], generationConfig };
   const answer = await generate(endpoint, model, withOwn(body, request.providerOptions), context);
   const images = answer.parts.flatMap(pictureIn);
-  if (images.length === 0) throw withoutPicture(textOf(answer.parts), answer.finish);
+  if (images.length === 0) throw withoutPicture(textOf(answer.parts) || answer.why, answer.finish);
   return { images, ...answer.about, warnings };
 }
 

@@ -28,6 +28,15 @@ export function thinkingOf(model: string): Thinking {
   return THINKING.find(({ names }) => names.some(name => model.includes(name)))?.thinking ?? LOW_TO_HIGH;
 }
 
+/** How the names of open models begin that were trained without instructions of a system; Gemma 4 takes them. */
+const UNINSTRUCTED = ['gemma-2', 'gemma-3'];
+
+/** The API refuses a system instruction for this model. */
+export function refusesSystem(model: string): boolean {
+  const name = model.slice(model.lastIndexOf('/') + 1);
+  return UNINSTRUCTED.some(beginning => name.startsWith(beginning));
+}
+
 const GENERATION_3 = ['gemini-3', 'gemini-4', 'gemini-pro-latest', 'gemini-flash-latest', 'gemini-flash-lite-latest'];
 
 /** Gemini 3 and later: signatures of calls are demanded, tool results may hold pictures, and a schema may stand beside tools. */

@@ -1,6 +1,7 @@
-import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
+import { type ChatRequest, isRecord, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import { contentsToWire } from './contents.js';
-import { thinkingOf } from './models.js';
+import { isGemini3, thinkingOf } from './models.js';
 import {
   type BuiltRequest,
   knownEffort,
@@ -9,6 +10,7 @@ import {
   ownOptions,
   schemaToWire,
   stopTexts,
+  TOOL_NAMES,
   unsupported,
   warnOfNoTools,
   withOwnOptions,
@@ -19,7 +21,8 @@ import type { WireObject } from './wire.js';
  * A neutral request in the terms of generateContent. Pure: no key, no network. What the model cannot express comes back as a warning. Throws
  * `AdapterError` (`invalid_request`) for a conversation without anything that the API could answer.
  */
-export function buildRequest(request: ChatRequest, ownModel: string): BuiltRequest {
+export function buildRequest(given: ChatRequest, ownModel: string): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, TOOL_NAMES);
   const warnings: Warning[] = [];
   const model = request.model ?? ownModel;
   const { systemInstruction, contents } = contentsToWire(request.messages, model, warnings);
@@ -33,13 +36,14 @@ export function buildRequest(request: ChatRequest, ownModel: string): BuiltReque
     ...effortToWire(request.reasoning, model, warnings),
     ...outputToWire(request, model, warnings),
   };
+  const own = ownOptions(request.providerOptions);
   const body: WireObject = {
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     contents,
-    ...toolsToWire(request, warnings),
+    ...toolsToWire(request, model, own, warnings),
     ...(Object.values(generationConfig).some(value => value !== undefined) ? { generationConfig } : {}),
   };
-  return { model, body: JSON.stringify(withOwnOptions(body, ownOptions(request.providerOptions), ['tools'], warnings)), warnings };
+  return { model, body: JSON.stringify(withOwnOptions(body, own, ['tools'], warnings)), warnings, ownNames };
 }
 
 function effortToWire(effort: ReasoningEffort | undefined, model: string, warnings: Warning[]): WireObject {
@@ -60,7 +64,7 @@ function outputToWire(request: ChatRequest, model: string, warnings: Warning[]):
   return responseJsonSchema === undefined ? {} : { responseMimeType: 'application/json', responseJsonSchema };
 }
 
-function toolsToWire({ tools = [], toolChoice }: ChatRequest, warnings: Warning[]): WireObject {
+function toolsToWire({ tools = [], toolChoice }: ChatRequest, model: string, own: WireObject, warnings: Warning[]): WireObject {
   if (tools.length === 0) {
     warnOfNoTools(toolChoice, warnings);
     return {};
@@ -70,10 +74,18 @@ function toolsToWire({ tools = [], toolChoice }: ChatRequest, warnings: Warning[
     description: description === '' ? undefined : description,
     parametersJsonSchema: schemaToWire(inputSchema as WireObject, 'tools', `the tool ${name}`, warnings),
   }));
-  return {
-    tools: [{ functionDeclarations }],
-    ...(toolChoice === undefined ? {} : { toolConfig: { functionCallingConfig: choiceToWire(toolChoice) } }),
+  const toolConfig = {
+    ...(toolChoice === undefined ? {} : { functionCallingConfig: choiceToWire(toolChoice) }),
+    ...(isGemini3(model) && addsHostedTools(own) ? { includeServerSideToolInvocations: true } : {}),
   };
+  return { tools: [{ functionDeclarations }], ...(Object.keys(toolConfig).length === 0 ? {} : { toolConfig }) };
+}
+
+/** Google's own tools beside functions are refused unless their calls are told, so that they can go back. Who says so already decides. */
+function addsHostedTools({ tools, toolConfig }: WireObject): boolean {
+  if (isRecord(toolConfig) && 'includeServerSideToolInvocations' in toolConfig) return false;
+  const entries = Array.isArray(tools) ? tools : [tools];
+  return entries.some(tool => isRecord(tool) && Object.keys(tool).some(kind => kind !== 'functionDeclarations'));
 }
 
 function choiceToWire(choice: ChatRequest['toolChoice'] & {}): WireObject {

@@ -1,5 +1,6 @@
 // What both of Google's APIs, generateContent and Interactions, make of the neutral settings.
 import { AdapterError, type ChatRequest, isRecord, type ModelSettings, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import type { ToolNameRule } from '../hand-over/tool-names.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
 import { supportedSchema } from './schema.js';
@@ -10,7 +11,12 @@ export interface BuiltRequest {
   /** The JSON text to send. */
   readonly body: string;
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
+
+/** Both APIs take the same names of functions. */
+export const TOOL_NAMES: ToolNameRule = 'letter-first-64';
 
 const MAX_STOPS = 5;
 const LADDER: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
@@ -44,8 +50,13 @@ export function knownEffort(
 }
 
 /** The schema that the answer is held to; undefined when none was asked for, or the model takes none. */
-export function outputSchema({ output, tools = [] }: ChatRequest, model: string, warnings: Warning[]): WireJson {
+export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, model: string, warnings: Warning[]): WireJson {
   if (output === undefined) return undefined;
+  // The API refuses both together; the call is the whole answer anyway.
+  if (tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object')) {
+    warnings.push(unsupported('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'));
+    return undefined;
+  }
   if (tools.length > 0 && !isGemini3(model)) {
     warnings.push(unsupported('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
     return undefined;

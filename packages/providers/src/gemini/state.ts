@@ -11,6 +11,8 @@ export interface PartState {
   readonly part?: JsonObject;
   /** The same for a step of an interaction. */
   readonly step?: JsonObject;
+  /** A thought without a signature: nothing of it goes back, but it is known as Google's own. */
+  readonly thought?: true;
   /** Id of the interaction that the part is from; Google only gives one to what it stores. */
   readonly interaction?: string;
 }
@@ -25,6 +27,7 @@ export function stateOf(state: { readonly [K in keyof PartState]?: unknown }): P
     const value = state[field];
     if (typeof value === 'string' && value !== '') kept[field] = value;
   }
+  if (state.thought === true) kept.thought = true;
   for (const field of OBJECTS) if (isRecord(state[field])) kept[field] = state[field] as JsonObject;
   return Object.keys(kept).length === 0 ? undefined : { [PROVIDER]: kept };
 }

@@ -1,11 +1,13 @@
 import { type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
-import { finishReason } from './finish.js';
+import { blockReason, finishReason } from './finish.js';
 import { FunctionCalls } from './function-calls.js';
 import { Sources } from './sources.js';
 import { stateOf } from './state.js';
 import { UsageReport } from './usage.js';
 import type { WireCandidate, WireChunk, WirePart } from './wire.js';
+
+const OWN_THOUGHT = stateOf({ thought: true });
 
 /**
  * Turns the chunks of one answer into block events. `accept` takes chunks that are already parsed; when the bytes have ended, `finish`
@@ -46,7 +48,9 @@ export class ChunkReader {
     if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#model ??= chunk.modelVersion;
     this.#usage.add(usageMetadata);
     if (isRecord(promptFeedback)) this.#acceptFeedback(promptFeedback);
-    if (Array.isArray(candidates)) for (const candidate of candidates) if (isRecord(candidate)) this.#acceptCandidate(candidate);
+    // What stands behind a refusal is no answer to the prompt.
+    if (Array.isArray(candidates) && !this.#blocked)
+      for (const candidate of candidates) if (isRecord(candidate)) this.#acceptCandidate(candidate);
   }
 
   /** Closes the message. Call it only when `finished`. */
@@ -60,12 +64,14 @@ export class ChunkReader {
     this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: this.#usage.read(), ...this.#about() });
   }
 
-  #acceptFeedback({ blockReason, blockReasonMessage }: Record<string, unknown>): void {
-    if (typeof blockReason !== 'string' || blockReason === '' || blockReason === 'BLOCK_REASON_UNSPECIFIED') return;
+  #acceptFeedback(feedback: Record<string, unknown>): void {
+    const reason = blockReason(feedback);
+    if (reason === undefined) return;
+    const { blockReasonMessage } = feedback;
     this.#blocked = true;
-    this.#rawFinish ??= blockReason;
+    this.#rawFinish ??= reason;
     const why = typeof blockReasonMessage === 'string' && blockReasonMessage !== '' ? `: ${blockReasonMessage}` : '.';
-    this.#warnOnce(`The prompt was blocked (${blockReason})${why}`);
+    this.#warnOnce(`The prompt was blocked (${reason})${why}`);
   }
 
   #acceptCandidate(candidate: WireCandidate): void {
@@ -80,6 +86,7 @@ export class ChunkReader {
     // Older models repeat STOP with each chunk; what is said last counts.
     if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
     if (typeof finishMessage === 'string' && finishMessage !== '' && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
+    if (finish === 'CONTINUATION') this.#warnOnce('Gemini paused this long answer; the rest of it was not asked for.');
   }
 
   #acceptPart(part: WirePart): void {
@@ -89,10 +96,24 @@ export class ChunkReader {
     else if (isRecord(part.fileData)) this.#file(part, part.fileData);
     else if (isRecord(part.executableCode)) this.#code(part, part.executableCode.code);
     else if (isRecord(part.codeExecutionResult)) this.#code(part, part.codeExecutionResult.output);
-    else if (typeof part.text === 'string' || typeof part.thoughtSignature === 'string') this.#text(part);
-    else if (Object.keys(part).length > 0) {
-      this.#warnOnce(`The answer has a part of the unknown kind "${Object.keys(part).join(', ')}", which was left out.`);
+    // A tool of Google's beside the caller's own: the API wants call and answer back.
+    else if (isRecord(part.toolCall) || isRecord(part.toolResponse)) this.#code(part, '');
+    else if (typeof part.text === 'string') this.#text(part);
+    else this.#unknown(part);
+  }
+
+  /** A signature makes a part one that has to go back, whatever it is. */
+  #unknown(part: WirePart): void {
+    const { thoughtSignature, thought, ...rest } = part;
+    const isSigned = typeof thoughtSignature === 'string' && thoughtSignature !== '';
+    const kind = Object.keys(rest).join(', ');
+    if (kind === '') {
+      if (isSigned) this.#text(part);
+      return;
     }
+    const fate = isSigned ? 'is kept for the next request and not shown' : 'was left out';
+    this.#warnOnce(`The answer has a part of the unknown kind "${kind}", which ${fate}.`);
+    if (isSigned) this.#code(part, '');
   }
 
   /** A part with a signature stands alone: joined with its neighbours it could not go back as it came. */
@@ -101,7 +122,7 @@ export class ChunkReader {
     const { thoughtSignature } = part;
     const state = stateOf({ thoughtSignature });
     if (state) this.#blocks.endBlock();
-    if (part.thought === true) this.#blocks.reasoning(text, state);
+    if (part.thought === true) this.#blocks.reasoning(text, state ?? (text === '' ? undefined : OWN_THOUGHT));
     else if (text !== '') this.#blocks.text(text);
     // There are no empty blocks of text, so a signature without text goes where state may stand alone.
     else if (state) this.#blocks.reasoning('', stateOf({ part: { text, thoughtSignature } }));
@@ -126,7 +147,7 @@ export class ChunkReader {
     this.#blocks.file(file);
   }
 
-  /** Code that Google ran on the way to the answer, and what it printed: shown as reasoning, sent back as it was. */
+  /** Code that Google ran on the way to the answer, and what it printed: shown as reasoning, sent back as it was. So is what has no words. */
   #code(part: WirePart, text: unknown): void {
     this.#blocks.endBlock();
     this.#blocks.reasoning(typeof text === 'string' ? text : '', stateOf({ part: part as JsonObject }));

@@ -1,6 +1,7 @@
 import { AdapterError, type TranscriptionAdapter, type TranscriptionRequest, type Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
 import { endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
+import { finishReason } from './finish.js';
 import { generate, textOf, withOwn } from './generate.js';
 import type { WireObject } from './wire.js';
 
@@ -42,7 +43,7 @@ export function geminiTranscription(options: GeminiOptions): TranscriptionAdapte
       const model = request.model ?? options.model;
       const body = withOwn(bodyOf(request, RENAMED.get(mediaType) ?? mediaType), request.providerOptions);
       const { parts, finish, about } = await generate(endpoint, model, body, context);
-      if (finish === 'MAX_TOKENS') {
+      if (finishReason(finish, false) === 'length') {
         const message = `The transcript of ${PROVIDER} was cut off at the model's limit: send the recording in shorter pieces.`;
         throw new AdapterError('truncated', message, { provider: PROVIDER });
       }

@@ -34,6 +34,9 @@ export interface WirePart {
   readonly fileData?: unknown;
   readonly executableCode?: unknown;
   readonly codeExecutionResult?: unknown;
+  /** A search or the like that the server made itself, and what it found. */
+  readonly toolCall?: unknown;
+  readonly toolResponse?: unknown;
 }
 
 export interface WireFunctionCall {

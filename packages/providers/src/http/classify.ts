@@ -90,6 +90,8 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'unauthenticated',
       'unauthorized',
       'incorrect_api_key',
+      'api_key_invalid',
+      'api_key_expired',
     ]),
   ],
   ['permission_denied', new Set(['permission_denied', 'permission_error', 'forbidden', 'unsupported_country_region_territory'])],
@@ -135,6 +137,8 @@ const CONTEXT =
 const KEY = /(incorrect|invalid|wrong|missing|no) api[ _-]?key|api[ _-]?key (is )?(not valid|invalid|missing|expired)/i;
 const MODEL =
   /models?\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model|^model \S+ is not supported|^model: \S+$/i;
+/** A limit over time, in the words of servers that give no code. */
+const RATE = /rate[ _-]?limit|too many requests|(tokens|requests) per (sec|min|hour|day)|please wait before/i;
 
 function reasonFor(status: number | undefined, error: ServerError): AdapterReason {
   const named = BY_CODE.find(([, codes]) => error.codes.some(code => codes.has(code)))?.[0];
@@ -143,8 +147,11 @@ function reasonFor(status: number | undefined, error: ServerError): AdapterReaso
   // Google says "quota" for a limit that is over in a minute, and then adds how long to wait.
   if (QUOTA.test(message) && error.retryAfterMs === undefined && error.quota === undefined) return 'insufficient_quota';
   if (named === 'context_length_exceeded' || named === 'content_filter') return named;
-  if (status === 429) return 'rate_limited';
-  if (status === undefined || (status >= 400 && status < 500)) {
+  // Words of a limit over time are those of a full context too: the server's own word goes first.
+  const isOwnWord = status === undefined || (status >= 400 && status < 500);
+  const isLimit = named === 'rate_limited' || (named === undefined && status === undefined && RATE.test(message));
+  if (status === 429 || (isOwnWord && isLimit)) return isOverAnyLimit(message) ? 'context_length_exceeded' : 'rate_limited';
+  if (isOwnWord) {
     if (CONTEXT.test(message)) return 'context_length_exceeded';
     if (KEY.test(message)) return 'authentication_failed';
     if (named === 'model_not_found' || MODEL.test(message)) return 'model_not_found';
@@ -155,6 +162,20 @@ function reasonFor(status: number | undefined, error: ServerError): AdapterReaso
     if (byStatus !== 'unknown' && !(byStatus === 'invalid_request' && named)) return byStatus;
   }
   return named ?? 'unknown';
+}
+
+/**
+ * The request alone is more than a limit per minute lets through ("Limit 10000, Requested 14000"): no waiting helps, only a shorter one. Where
+ * earlier requests have used the limit up, it would fit.
+ */
+function isOverAnyLimit(message: string): boolean {
+  if (/request too large|tokens must be reduced/i.test(message)) return true;
+  const [, limit, requested] = /\blimit:? ([\d,]+)\b.{0,60}\brequested:? ([\d,]+)/i.exec(message) ?? [];
+  return limit !== undefined && requested !== undefined && count(requested) > count(limit);
+}
+
+function count(digits: string): number {
+  return Number(digits.replaceAll(',', ''));
 }
 
 function reasonForStatus(status: number): AdapterReason {
@@ -180,6 +201,11 @@ function reasonForStatus(status: number): AdapterReason {
 }
 
 function fromRecord(error: Record<string, unknown>): ServerError {
+  const wrapped = errorIn(error.message);
+  if (wrapped) {
+    const outer = fromRecord({ ...error, message: wrapped.message });
+    return { ...outer, ...wrapped, codes: [...wrapped.codes, ...outer.codes] };
+  }
   const status = statusOf(error.code) ?? statusOf(error.status) ?? statusOf(error.status_code);
   const details = Array.isArray(error.details) ? error.details : [];
   const wait = retryInfo(details);
@@ -189,7 +215,7 @@ function fromRecord(error: Record<string, unknown>): ServerError {
   const message = text(error.message) ?? text(error.msg) ?? text(error.detail) ?? text(error.error) ?? JSON.stringify(error);
   return {
     message: raw === undefined || message.includes(raw) ? message : `${message} (${raw})`,
-    codes: words(error),
+    codes: words(error, ...keyFaultsIn(details)),
     ...(status === undefined ? {} : { status }),
     ...(wait === undefined ? {} : { retryAfterMs: wait }),
     ...(quota === undefined ? {} : { quota }),
@@ -206,6 +232,22 @@ function words(value: Record<string, unknown>, ...more: string[]): string[] {
 function statusOf(value: unknown): number | undefined {
   const number = typeof value === 'number' ? value : typeof value === 'string' && /^\d{3}$/.test(value) ? Number(value) : Number.NaN;
   return Number.isInteger(number) && number >= 400 && number < 600 ? number : undefined;
+}
+
+/** Gateways, and Google itself in streams, hand on a whole error as the text of another; the inner one says more. */
+function errorIn(message: unknown): ServerError | undefined {
+  if (typeof message !== 'string' || !/^\s*\[?\s*\{\s*"error"/.test(message)) return undefined;
+  try {
+    return findServerError(JSON.parse(message));
+  } catch {
+    return undefined;
+  }
+}
+
+/** `google.rpc.ErrorInfo`: a wrong key is no more than an invalid argument in the other fields. */
+function keyFaultsIn(details: readonly unknown[]): string[] {
+  const reasons = details.map(detail => (isRecord(detail) ? detail.reason : undefined));
+  return reasons.filter((reason): reason is string => typeof reason === 'string' && reason.startsWith('API_KEY_'));
 }
 
 function retryInfo(details: readonly unknown[]): number | undefined {

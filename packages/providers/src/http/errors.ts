@@ -1,4 +1,4 @@
-import { AdapterError, type Clock } from '@antiphon/engine';
+import { AdapterError, type AdapterReason, type Clock } from '@antiphon/engine';
 import { classify, findServerError, type ServerError } from './classify.js';
 import type { Redact } from './redact.js';
 import { retryAfterMs } from './retry-after.js';
@@ -14,6 +14,8 @@ export interface ErrorContext {
 }
 
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id', 'x-ms-request-id', 'x-amzn-requestid', 'cf-ray'];
+/** The same request fails again, whatever the server advises for its status. */
+const HOPELESS: ReadonlySet<AdapterReason> = new Set(['insufficient_quota', 'context_length_exceeded']);
 const MAX_MESSAGE_CHARS = 2_000;
 
 /** The error for an answer whose status is not 2xx. `body` is what was read of it. */
@@ -28,7 +30,7 @@ export function errorFromResponse(response: Response, body: string, clock: Clock
       : '';
   // OpenAI's own word on whether to try again.
   const advice = headers.get('x-should-retry');
-  if (advice !== null) retryable = reason === 'insufficient_quota' ? false : advice === 'true';
+  if (advice !== null) retryable = advice === 'true' && !HOPELESS.has(reason);
   const wait = retryAfterMs(headers, clock.wallTime()) ?? error.retryAfterMs;
   const requestId = requestIdOf(headers, about.redact);
   return new AdapterError(reason, `${about.provider} answered ${status}${says(error.message, about.redact)}${hint}`, {

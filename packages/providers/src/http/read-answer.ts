@@ -1,21 +1,8 @@
 // A chat answer that is read while it comes: the part that is the same for every wire protocol.
-import type { AdapterContext, AdapterError, AdapterEvent, Burst } from '@antiphon/engine';
+import type { AdapterContext, AdapterEvent, Burst } from '@antiphon/engine';
+import type { AnswerReader } from './answer-reader.js';
 import { errorFromResponse } from './errors.js';
 import { Exchange, type Outgoing } from './exchange.js';
-
-/** Makes events of the bytes of one answer. It throws nothing, so that what arrived before a failure is passed on first. */
-export interface BodyReader {
-  /** A part of the answer was passed on. */
-  readonly shown: boolean;
-  /** The answer is complete or has failed: the rest of the bytes is of no interest. */
-  readonly over: boolean;
-  readonly failure: AdapterError | undefined;
-  feed(bytes: Uint8Array): void;
-  /** The bytes have ended: `over` from now on. */
-  end(): void;
-  /** The events since the last call. */
-  take(): AdapterEvent[];
-}
 
 export interface ReadOptions {
   /** Called when bytes came that hold no event, such as a keep-alive. */
@@ -29,7 +16,7 @@ export interface ReadOptions {
 export async function* readAnswer(
   outgoing: Outgoing,
   { signal, clock }: AdapterContext,
-  open: (response: Response) => BodyReader,
+  open: (headers: Headers) => AnswerReader,
   { onSilence }: ReadOptions = {},
 ): AsyncGenerator<Burst<AdapterEvent>, void> {
   signal.throwIfAborted();
@@ -37,7 +24,7 @@ export async function* readAnswer(
   try {
     const response = await exchange.send(outgoing);
     if (!response.ok) throw errorFromResponse(response, await exchange.readText(), clock, outgoing.about);
-    const answer = open(response);
+    const answer = open(response.headers);
     const shown = () => answer.shown;
     while (!answer.over) {
       const bytes = await exchange.read(shown);

@@ -1,15 +1,17 @@
 import {
   type AdapterContext,
   type AdapterEvent,
-  BlockWriter,
+  type Burst,
   type ChatAdapter,
   type ChatRequest,
   ConfigurationError,
+  inBursts,
 } from '@antiphon/engine';
 import type { GpuOption } from './binding.js';
 import { generateAnswer } from './generation.js';
 import { buildLocalRequest } from './request.js';
-import { type Lease, Runtime } from './runtime.js';
+import { Runtime } from './runtime.js';
+import { orAborted, Work } from './work.js';
 
 export interface LlamaCppOptions {
   /** A GGUF file on this machine. */
@@ -38,8 +40,8 @@ const PROVIDER = 'llama-cpp';
  * A GGUF model in this very process, by the optional peer `node-llama-cpp` (`npm install node-llama-cpp`). The model is loaded at the first
  * request and shared by all. Tools are called in the model's own syntax with arguments held to their schema by a grammar; structured output
  * is held by a JSON grammar, in which every named property is written. `temperature` is 0 unless it is set. It takes text only: pictures
- * and files become notes, with a warning. Answers wait for each other (`parallel`), and go on to be written while the reader is slow, up to
- * `maxTokens` or the end of the context.
+ * and files become notes, with a warning. Answers wait for each other (`parallel`). One is written up to 512 pieces ahead of its reader; then
+ * the model waits for the reader, and so do the answers behind it, so read an answer or leave it.
  *
  * Throws `ConfigurationError` (`invalid_option`) for wrong options, and in a call for a missing peer or a file that is no GGUF;
  * `AdapterError` for a missing file (`model_not_found`), a model that cannot be loaded (`invalid_request`) and a conversation that does not
@@ -71,7 +73,7 @@ export function llamaCpp(options: LlamaCppOptions): LlamaCppAdapter {
     provider: PROVIDER,
     model,
     structuredOutput: true,
-    stream: (request, context) => streamAnswer(request, context, runtime, model),
+    stream: (request, context) => inBursts(streamAnswer(request, context, runtime, model), context.signal),
     close: () => runtime.close(),
   };
 }
@@ -81,7 +83,7 @@ async function* streamAnswer(
   { signal, deadline }: AdapterContext,
   runtime: Runtime,
   model: string,
-): AsyncGenerator<AdapterEvent, void, undefined> {
+): AsyncGenerator<Burst<AdapterEvent>, void> {
   signal.throwIfAborted();
   runtime.closing.throwIfAborted();
   const local = buildLocalRequest(request, PROVIDER);
@@ -96,84 +98,30 @@ async function* streamAnswer(
     const loaded = await orAborted(runtime.load(), stop.signal);
     const lease = await runtime.lease(stop.signal);
     deadline?.restart();
-    const blocks = new BlockWriter();
-    for (const warning of local.warnings) blocks.warn(warning);
-    blocks.start({ model });
-    const work = new Work(lease, written => {
-      if (!written) deadline?.restart();
-    });
-    work.run(progress => generateAnswer({ request: local, loaded, sequence: lease.sequence, blocks, signal: stop.signal, progress }));
+    const work = new Work(lease, stop.signal);
+    work.run(
+      desk => {
+        for (const warning of local.warnings) desk.blocks.warn(warning);
+        desk.blocks.start({ model });
+        return generateAnswer({ ...desk, request: local, loaded, sequence: lease.sequence, signal: stop.signal });
+      },
+      () => deadline?.restart(),
+    );
     for (;;) {
-      for (const event of blocks.take()) {
-        yield event;
-        stop.signal.throwIfAborted();
-      }
-      if (work.over) break;
-      await orAborted(work.next(), stop.signal);
+      const { over } = work;
+      const events = work.take();
+      if (events.length > 0) yield events;
+      stop.signal.throwIfAborted();
+      if (over) break;
+      await work.news();
     }
     if (work.failure) throw work.failure.thrown;
-    yield* blocks.take();
   } finally {
     signal.removeEventListener('abort', onAbort);
     runtime.closing.removeEventListener('abort', onClose);
     // Whoever leaves early stops the generation; its sequence comes back when the native code has let go.
     stop.abort();
   }
-}
-
-/** A generation under way. It gives its sequence back by itself, however it ends. */
-class Work {
-  over = false;
-  failure: { readonly thrown: unknown } | undefined;
-  readonly #lease: Lease;
-  readonly #onProgress: (written: boolean) => void;
-  #wake: () => void = () => {};
-  #news = false;
-
-  constructor(lease: Lease, onProgress: (written: boolean) => void) {
-    this.#lease = lease;
-    this.#onProgress = onProgress;
-  }
-
-  run(generate: (progress: (written: boolean) => void) => Promise<void>): void {
-    const told = (written: boolean) => {
-      this.#onProgress(written);
-      if (written) this.#ring();
-    };
-    void generate(told)
-      .catch(thrown => {
-        this.failure = { thrown };
-      })
-      .finally(() => {
-        this.over = true;
-        this.#lease.release();
-        this.#ring();
-      });
-  }
-
-  /** Resolves when there is something new. */
-  next(): Promise<void> {
-    return new Promise<void>(resolve => {
-      this.#wake = resolve;
-      if (this.#news || this.over) this.#ring();
-    }).then(() => {
-      this.#news = false;
-    });
-  }
-
-  #ring(): void {
-    this.#news = true;
-    this.#wake();
-  }
-}
-
-function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }
 
 /** `models/qwen3-4b.gguf` → `qwen3-4b` */

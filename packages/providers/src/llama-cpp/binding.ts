@@ -75,6 +75,8 @@ export interface Sequence {
   readonly tokenMeter: { getState(): TokenCount; diff(since: TokenCount): TokenCount };
   compareContextTokens(tokens: readonly Token[]): { readonly firstDifferentIndex: number };
   adaptStateToTokens(tokens: readonly Token[]): Promise<void>;
+  /** Reads the tokens and writes others, one each time it is asked; it may be told what to go on with instead. */
+  evaluate(tokens: Token[], options?: object): AsyncGenerator<Token, void, Token | Token[] | undefined>;
   evaluateWithoutGeneratingNewTokens(tokens: readonly Token[]): Promise<void>;
   clearHistory(): Promise<void>;
 }

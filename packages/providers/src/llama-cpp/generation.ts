@@ -1,7 +1,9 @@
 import { AdapterError, AntiphonError, type BlockWriter, describe, type FinishReason, type Usage } from '@antiphon/engine';
 import type { ChatWrapper, GeneratedResponse, GenerateOptions, Sequence, Token } from './binding.js';
+import { paced } from './paced.js';
 import type { LocalRequest } from './request.js';
 import type { Loaded } from './runtime.js';
+import type { Desk } from './work.js';
 
 /** Tokens of the prompt that are read at once: an abort waits for so many at the most. */
 const PROMPT_STEP = 128;
@@ -14,35 +16,33 @@ const FINISH: { readonly [stopReason: string]: FinishReason } = {
   maxTokens: 'length',
 };
 
-export interface GenerationOptions {
+export interface GenerationOptions extends Desk {
   readonly request: LocalRequest;
   readonly loaded: Loaded;
   readonly sequence: Sequence;
-  readonly blocks: BlockWriter;
   readonly signal: AbortSignal;
-  /** Something was written to `blocks`, or the work goes on without a word. */
-  readonly progress: (written: boolean) => void;
 }
 
 /**
  * Writes one answer into `blocks`. Reads the prompt in steps, so that an abort ends it soon; what the sequence holds already is not read
  * again. The context is never shifted: an answer that fills it ends with `length`, and a prompt that does not fit is refused.
  */
-export async function generateAnswer({ request, loaded, sequence, blocks, signal, progress }: GenerationOptions): Promise<void> {
+export async function generateAnswer(options: GenerationOptions): Promise<void> {
+  const { request, loaded, sequence, signal, blocks, progress, room } = options;
   const { LlamaChat } = loaded.module;
   const grammar = request.grammar === undefined ? undefined : await grammarFor(request, loaded);
   const chatWrapper = request.forceCall ? callingFirst(loaded) : loaded.wrapper;
-  const chat = new LlamaChat({ contextSequence: sequence, chatWrapper });
+  const chat = new LlamaChat({ contextSequence: paced(sequence, room), chatWrapper });
   const { functions, history } = request;
   const about = { chatHistory: history, ...(functions === undefined ? {} : { availableFunctions: functions }) };
   const prompt = chatWrapper.generateContextState(about).contextText.tokenize(loaded.model.tokenizer);
-  const room = sequence.contextSize - prompt.length - 1;
-  if (room < 1) throw tooLong(prompt.length, sequence.contextSize);
+  const left = sequence.contextSize - prompt.length - 1;
+  if (left < 1) throw tooLong(prompt.length, sequence.contextSize);
   const before = sequence.tokenMeter.getState();
   const calls = new Set<number>();
-  const options: GenerateOptions = {
+  const settings: GenerateOptions = {
     signal,
-    maxTokens: Math.min(request.maxTokens ?? room, room),
+    maxTokens: Math.min(request.maxTokens ?? left, left),
     ...request.sampling,
     ...(grammar === undefined ? {} : { grammar }),
     contextShift: {
@@ -68,7 +68,7 @@ export async function generateAnswer({ request, loaded, sequence, blocks, signal
   };
   try {
     const cached = await readPrompt(sequence, prompt, signal, () => progress(false));
-    const answer = await chat.generateResponse(history, options);
+    const answer = await chat.generateResponse(history, settings);
     writeWholeCalls(answer, calls, blocks);
     const { stopReason } = answer.metadata;
     const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH[stopReason] ?? 'other');
@@ -113,7 +113,7 @@ function callingFirst({ wrapper, module }: Loaded): ChatWrapper {
 /** Reads what the sequence does not hold yet, and tells how many tokens it held. */
 async function readPrompt(sequence: Sequence, prompt: readonly Token[], signal: AbortSignal, step: () => void): Promise<number> {
   // The last token is left to the generation, which begins with it.
-  const end = prompt.length - 1;
+  const end = Math.max(prompt.length - 1, 0);
   const known = Math.min(sequence.compareContextTokens(prompt).firstDifferentIndex, end);
   await sequence.adaptStateToTokens(prompt.slice(0, known));
   for (let from = known; from < end; from += PROMPT_STEP) {

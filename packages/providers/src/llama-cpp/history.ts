@@ -1,4 +1,7 @@
-import type { AssistantMessage, Json, Message, ToolMessage, UserPart, Warning } from '@antiphon/engine';
+import type { AssistantMessage, AudioPart, FilePart, ImagePart, Json, Message, ToolMessage, UserPart, Warning } from '@antiphon/engine';
+import { withCallIds } from '../hand-over/call-ids.js';
+import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { fileText } from '../openai-chat/parts.js';
 import type { HistoryItem, ResponseItem } from './binding.js';
 
 /**
@@ -6,7 +9,9 @@ import type { HistoryItem, ResponseItem } from './binding.js';
  * the same answer. The last item is always the model's: the answer that is to be written. What cannot be said is replaced by a note and
  * told in `warnings`.
  */
-export function toHistory(messages: readonly Message[], warnings: Warning[]): HistoryItem[] {
+export function toHistory(thread: readonly Message[], warnings: Warning[]): HistoryItem[] {
+  // Results are found by id, so that each call must have its own.
+  const messages = withCallIds(thread, 'any');
   const results = new Map<string, ToolMessage>();
   for (const message of messages) if (message.role === 'tool') results.set(message.callId, message);
   const history: HistoryItem[] = [];
@@ -39,7 +44,7 @@ export function toHistory(messages: readonly Message[], warnings: Warning[]): Hi
 
 function userText(content: string | readonly UserPart[], warnings: Warning[]): string {
   if (typeof content === 'string') return content;
-  return content.map(part => (part.type === 'text' ? part.text : refused(part.type, part.mediaType, warnings))).join('\n');
+  return content.map(part => (part.type === 'text' ? part.text : wordsOf(part, warnings))).join('\n');
 }
 
 function answerItems(message: AssistantMessage, results: ReadonlyMap<string, ToolMessage>, warnings: Warning[]): ResponseItem[] {
@@ -53,6 +58,7 @@ function answerItems(message: AssistantMessage, results: ReadonlyMap<string, Too
         break;
       case 'reasoning':
         if (part.text !== '') items.push({ type: 'segment', segmentType: 'thought', text: part.text, ended: true });
+        else leaveReasoning(part, 'llamaCpp', warnings);
         break;
       case 'tool_call':
         items.push({
@@ -66,13 +72,14 @@ function answerItems(message: AssistantMessage, results: ReadonlyMap<string, Too
         break;
       case 'image':
       case 'file':
-        items.push(refused(part.type, part.mediaType, warnings));
+        items.push(wordsOf(part, warnings));
         break;
       // Sources are about the answer, not of it.
       case 'source':
         break;
     }
   }
+  if (holdsState(message, () => true)) leaveCitations(message, 'llamaCpp', warnings);
   return items;
 }
 
@@ -89,12 +96,16 @@ function contentOf(content: ToolMessage['content'], warnings: Warning[]): Json {
   return content
     .map(part => {
       if (part.type === 'text') return part.text;
-      return part.type === 'json' ? JSON.stringify(part.value) : refused(part.type, part.mediaType, warnings);
+      return part.type === 'json' ? JSON.stringify(part.value) : wordsOf(part, warnings);
     })
     .join('\n');
 }
 
-function refused(kind: string, mediaType: string, warnings: Warning[]): string {
-  warnings.push({ code: 'other', message: `llamaCpp takes text only; the ${kind} (${mediaType}) was replaced by a note.` });
-  return `[${kind} (${mediaType}) that cannot be shown]`;
+/** A file of text as it is, a note for anything else. */
+function wordsOf(part: ImagePart | AudioPart | FilePart, warnings: Warning[]): string {
+  const text = part.type === 'file' ? fileText(part) : undefined;
+  if (text !== undefined) return text;
+  const what = `${part.type} (${part.mediaType})`;
+  warnOnce(warnings, 'other', `llamaCpp takes text only; the ${what} was replaced by a note.`);
+  return `[${what} that cannot be shown]`;
 }

@@ -1,20 +1,22 @@
 import {
   type AdapterContext,
   type AdapterEvent,
+  BlockWriter,
   type Burst,
   type ChatAdapter,
   type ChatRequest,
   ConfigurationError,
   inBursts,
 } from '@antiphon/engine';
+import { AnswerReader } from '../http/answer-reader.js';
 import { checkedHeaders } from '../http/headers.js';
 import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
-import { AnswerReader } from './answer.js';
 import { resolveEndpoint } from './endpoint.js';
 import type { ProfileOption } from './profiles.js';
 import { buildRequest } from './request.js';
 import { type Server, shownRequest, withKey } from './server.js';
+import { ChunkReader } from './stream.js';
 
 /** A local Ollama when `baseURL` is left out. */
 export interface OpenaiChatOptions extends ServiceOptions {
@@ -57,7 +59,16 @@ async function* streamAnswer(request: ChatRequest, context: AdapterContext, serv
   const { profile } = server.endpoint;
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { body, warnings } = buildRequest(request, server.model, profile);
+  const { body, warnings, ownNames } = buildRequest(request, server.model, profile);
   const outgoing = await withKey(body, server, context);
-  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerReader(profile, headers, outgoing.about, warnings, request.raw));
+  yield* readAnswer(outgoing, context, headers => {
+    const blocks = new BlockWriter();
+    return new AnswerReader(blocks, new ChunkReader(blocks, profile), {
+      headers,
+      about: outgoing.about,
+      warnings,
+      ownNames,
+      raw: request.raw,
+    });
+  });
 }

@@ -1,16 +1,25 @@
-import type { AssistantMessage, Message, ToolCallPart, ToolMessage, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
-import { partToWire } from './parts.js';
+import type {
+  AssistantMessage,
+  Message,
+  ReasoningPart,
+  ToolCallPart,
+  ToolMessage,
+  ToolResultPart,
+  UserPart,
+  Warning,
+} from '@antiphon/engine';
+import { withCallIds } from '../hand-over/call-ids.js';
+import { holdsState, leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { fileText, partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
-import { toolIdMapper } from './tool-ids.js';
 import type { WireJson, WireObject } from './wire.js';
 
 /** The conversation in the dialect's terms, in the same order. What the server cannot take is said in `warnings`. */
 export function messagesToWire(messages: readonly Message[], profile: Profile, warnings: Warning[]): WireObject[] {
-  const mapId = toolIdMapper(messages, profile.toolCallIds);
   const out: WireObject[] = [];
   // Pictures that tools gave: a tool message has text only, and nothing may stand between the answers to one message's calls.
   let pictures: WireJson[] = [];
-  for (const message of messages) {
+  for (const message of withCallIds(messages, profile.toolCallIds)) {
     if (message.role !== 'tool' && pictures.length > 0) {
       out.push({ role: 'user', content: pictures });
       pictures = [];
@@ -23,12 +32,12 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
         out.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant': {
-        const wire = assistantToWire(message, profile, mapId, warnings);
+        const wire = assistantToWire(message, profile, warnings);
         if (wire) out.push(wire);
         break;
       }
       case 'tool':
-        out.push({ role: 'tool', tool_call_id: mapId(message.callId), content: toolContent(message, profile, pictures, warnings) });
+        out.push({ role: 'tool', tool_call_id: message.callId, content: toolContent(message, profile, pictures, warnings) });
         break;
     }
   }
@@ -44,12 +53,7 @@ function userContent(content: string | readonly UserPart[], profile: Profile, wa
   return content.map(part => partToWire(part, profile, warnings));
 }
 
-function assistantToWire(
-  message: AssistantMessage,
-  profile: Profile,
-  mapId: (id: string) => string,
-  warnings: Warning[],
-): WireObject | undefined {
+function assistantToWire(message: AssistantMessage, profile: Profile, warnings: Warning[]): WireObject | undefined {
   if (typeof message.content === 'string')
     return message.content === '' ? dropped(warnings) : { role: 'assistant', content: message.content };
   let text = '';
@@ -65,23 +69,22 @@ function assistantToWire(
         reasoning += part.text;
         const own = part.providerState?.[profile.name]?.reasoning_details;
         if (Array.isArray(own)) details.push(...own);
+        else if (isLost(part, profile)) leaveReasoning(part, profile.name, warnings);
         break;
       }
       case 'tool_call':
-        calls.push(callToWire(part, profile, mapId));
+        calls.push(callToWire(part, profile));
         break;
       case 'image':
       case 'file':
-        warnings.push({
-          code: 'other',
-          message: `The ${part.type} in an earlier answer cannot be sent back to ${profile.name}; it was left out.`,
-        });
+        leaveMedia(part, profile.name, warnings);
         break;
       // Sources are about the answer, not of it.
       case 'source':
         break;
     }
   }
+  if (holdsState(message, (provider, state) => isForeign(provider, state, profile))) leaveCitations(message, profile.name, warnings);
   if (text === '' && calls.length === 0) return dropped(warnings);
   return {
     role: 'assistant',
@@ -93,8 +96,21 @@ function assistantToWire(
 
 /** An answer without words and calls (stopped before its first one) has no form in this dialect. */
 function dropped(warnings: Warning[]): undefined {
-  warnings.push({ code: 'repaired_history', message: 'An assistant message without text and tool calls was left out of the request.' });
+  warnOnce(warnings, 'repaired_history', 'An assistant message without text and tool calls was left out of the request.');
   return undefined;
+}
+
+/**
+ * Neither its words go back nor what its vendor kept of it. Servers that take no reasoning back lose nothing of their own, which has no state:
+ * a warning with each turn would tell nobody anything.
+ */
+function isLost(part: ReasoningPart, { replayReasoning }: Profile): boolean {
+  return part.providerState !== undefined && (replayReasoning === 'none' || part.text === '');
+}
+
+/** State of another provider, or of this one's other protocol. */
+function isForeign(provider: string, state: object, profile: Profile): boolean {
+  return provider !== profile.name || !('reasoning_details' in state || 'extra_content' in state);
 }
 
 function replay(profile: Profile, reasoning: string, details: readonly WireJson[]): WireObject {
@@ -108,10 +124,10 @@ function replay(profile: Profile, reasoning: string, details: readonly WireJson[
   }
 }
 
-function callToWire(call: ToolCallPart, profile: Profile, mapId: (id: string) => string): WireObject {
+function callToWire(call: ToolCallPart, profile: Profile): WireObject {
   const extra = call.providerState?.[profile.name]?.extra_content;
   return {
-    id: mapId(call.id),
+    id: call.id,
     type: 'function',
     function: { name: call.name, arguments: isJsonObject(call.rawArguments) ? call.rawArguments : JSON.stringify(call.arguments) },
     ...(extra === undefined ? {} : { extra_content: extra as WireJson }),
@@ -131,32 +147,20 @@ function isJsonObject(text: string): boolean {
 
 function toolContent(message: ToolMessage, profile: Profile, pictures: WireJson[], warnings: Warning[]): string {
   if (typeof message.content === 'string') return message.content;
-  return message.content.map(part => toolPartText(part, message, profile, pictures, warnings)).join('\n');
+  return message.content.map(part => toolPartText(part, profile, pictures, warnings)).join('\n');
 }
 
-function toolPartText(part: ToolResultPart, message: ToolMessage, profile: Profile, pictures: WireJson[], warnings: Warning[]): string {
-  switch (part.type) {
-    case 'text':
-      return part.text;
-    case 'json':
-      return JSON.stringify(part.value);
-    case 'image':
-    case 'file': {
-      const whose = `the result of ${message.name ?? message.callId}`;
-      if (part.type === 'image' ? !profile.images : !profile.files) {
-        warnings.push({
-          code: 'other',
-          message: `${profile.name} takes no ${part.type} input; the one in ${whose} was replaced by a note.`,
-        });
-        return `[${part.type} (${part.mediaType}) that cannot be shown]`;
-      }
-      if (pictures.length === 0) pictures.push({ type: 'text', text: 'What the tools returned beside text:' });
-      pictures.push(partToWire(part, profile, warnings));
-      warnings.push({
-        code: 'other',
-        message: `A tool result holds only text at ${profile.name}; the ${part.type} in ${whose} follows in a user message.`,
-      });
-      return `[${part.type} (${part.mediaType}): see the next user message]`;
-    }
-  }
+function toolPartText(part: ToolResultPart, profile: Profile, pictures: WireJson[], warnings: Warning[]): string {
+  if (part.type === 'text') return part.text;
+  if (part.type === 'json') return JSON.stringify(part.value);
+  const text = part.type === 'file' ? fileText(part) : undefined;
+  if (text !== undefined) return text;
+  const { type, mediaType } = part;
+  const wire = partToWire(part, profile, warnings);
+  // What the server does not take at all is a note already.
+  if (wire.type === 'text') return String(wire.text);
+  if (pictures.length === 0) pictures.push({ type: 'text', text: 'What the tools returned beside text:' });
+  pictures.push(wire);
+  warnOnce(warnings, 'other', `${profile.name} takes no ${type} in tool results; it follows in a user message.`);
+  return `[${type} (${mediaType}): see the next user message]`;
 }

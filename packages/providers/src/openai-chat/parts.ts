@@ -1,4 +1,5 @@
-import type { UserPart, Warning } from '@antiphon/engine';
+import type { FilePart, UserPart, Warning } from '@antiphon/engine';
+import { warnOnce } from '../hand-over/left-behind.js';
 import type { Profile } from './profiles.js';
 import type { WireObject } from './wire.js';
 
@@ -18,15 +19,20 @@ export function partToWire(part: UserPart, profile: Profile, warnings: Warning[]
   }
 }
 
-function fileToWire(part: UserPart & { type: 'file' }, profile: Profile, warnings: Warning[]): WireObject {
+/** The words of a file that is text; undefined for any other. Text needs no support for files: every model reads it. */
+export function fileText({ mediaType, data, name }: FilePart): string | undefined {
+  if (!isText(mediaType) || data === undefined) return undefined;
+  return `${name === undefined ? '' : `File ${name}:\n`}${decodeText(data)}`;
+}
+
+function fileToWire(part: FilePart, profile: Profile, warnings: Warning[]): WireObject {
   const { mediaType, data, name } = part;
   if (mediaType.startsWith('image/') && profile.images) return imageToWire(dataUrl(mediaType, part), undefined);
   if (mediaType.startsWith('audio/') && profile.audio && data !== undefined) {
     return { type: 'input_audio', input_audio: { data, format: audioFormat(mediaType) } };
   }
-  // Text needs no support for files: every model reads it.
-  if (isText(mediaType) && data !== undefined)
-    return { type: 'text', text: `${name === undefined ? '' : `File ${name}:\n`}${decodeText(data)}` };
+  const text = fileText(part);
+  if (text !== undefined) return { type: 'text', text };
   if (!profile.files) return note('file', mediaType, profile, warnings);
   return { type: 'file', file: { filename: name ?? `file.${mediaType.split('/')[1] ?? 'bin'}`, file_data: dataUrl(mediaType, part) } };
 }
@@ -36,7 +42,7 @@ function imageToWire(url: string, detail: string | undefined): WireObject {
 }
 
 function note(kind: string, mediaType: string, profile: Profile, warnings: Warning[]): WireObject {
-  warnings.push({ code: 'other', message: `${profile.name} takes no ${kind} input; the ${kind} (${mediaType}) was replaced by a note.` });
+  warnOnce(warnings, 'other', `${profile.name} takes no ${kind} input; the ${kind} (${mediaType}) was replaced by a note.`);
   return { type: 'text', text: `[${kind} (${mediaType}) that cannot be shown]` };
 }
 

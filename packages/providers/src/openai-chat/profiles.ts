@@ -1,4 +1,6 @@
 import type { ReasoningEffort } from '@antiphon/engine';
+import type { CallIdRule } from '../hand-over/call-ids.js';
+import type { ToolNameRule } from '../hand-over/tool-names.js';
 
 /**
  * How one server differs from the others of this dialect: data, not code. Each flag names one habit of the wire; `openaiChat` guesses the
@@ -31,8 +33,8 @@ export interface Profile {
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
   readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
-  /** Rule for tool call ids: at most 40 characters, or exactly 9 letters and digits. */
-  readonly toolCallIds: 'any' | 'max-40' | 'nine-alphanumeric';
+  readonly toolCallIds: CallIdRule;
+  readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
   /** Content of an assistant message that only has tool calls. */
@@ -46,6 +48,8 @@ export interface Profile {
   readonly files: boolean;
   /** `completion_tokens` leave reasoning out. */
   readonly reasoningApart: boolean;
+  /** The server shows calls of tools that it runs itself like the caller's: a call that the request does not offer may wait for nobody. */
+  readonly showsOwnCalls: boolean;
   /** Settings that the server does not have. */
   readonly unsupported: readonly ('temperature' | 'topP' | 'stop' | 'seed' | 'maxTokens')[];
 }
@@ -67,6 +71,7 @@ const GENERIC: Profile = {
   efforts: ALL_EFFORTS,
   replayReasoning: 'none',
   toolCallIds: 'any',
+  toolNames: 'word-64',
   toolChoice: 'full',
   emptyContent: null,
   structuredOutput: false,
@@ -75,6 +80,7 @@ const GENERIC: Profile = {
   audio: true,
   files: true,
   reasoningApart: false,
+  showsOwnCalls: false,
   unsupported: [],
 };
 
@@ -141,7 +147,7 @@ export const PROFILES: readonly Profile[] = [
     emptyContent: '',
     audio: true,
   }),
-  hosted('xai', ['api.x.ai', '.api.x.ai'], 'XAI_API_KEY', { efforts: ['low', 'high'], reasoningApart: true }),
+  hosted('xai', ['api.x.ai', '.api.x.ai'], 'XAI_API_KEY', { efforts: ['low', 'high'], reasoningApart: true, showsOwnCalls: true }),
   hosted('openrouter', ['openrouter.ai'], 'OPENROUTER_API_KEY', {
     root: '/api/v1',
     effort: 'reasoning',
@@ -182,6 +188,7 @@ export const PROFILES: readonly Profile[] = [
     askUsage: false,
     toolChoice: 'auto-only',
     efforts: ['minimal', 'low', 'medium', 'high'],
+    showsOwnCalls: true,
     unsupported: ['seed', 'stop'],
   }),
   hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {
@@ -193,7 +200,12 @@ export const PROFILES: readonly Profile[] = [
     emptyContent: '',
     unsupported: ['seed'],
   }),
-  hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', { root: '/v1beta/openai', audio: true, unsupported: ['seed'] }),
+  hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', {
+    root: '/v1beta/openai',
+    toolNames: 'letter-first-64',
+    audio: true,
+    unsupported: ['seed'],
+  }),
   hosted('deepinfra', ['api.deepinfra.com'], 'DEEPINFRA_API_KEY', { root: '/v1/openai' }),
   hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
   hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),

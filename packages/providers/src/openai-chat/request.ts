@@ -1,4 +1,5 @@
 import type { ChatRequest, ModelSettings, ReasoningEffort, Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import { messagesToWire } from './messages.js';
 import type { Profile } from './profiles.js';
 import { strictSchema } from './strict-schema.js';
@@ -8,10 +9,13 @@ export interface BuiltRequest {
   /** The JSON text to send. */
   readonly body: string;
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
 }
 
 /** A neutral request in the dialect's terms. Pure: no key, no network. What the server cannot express comes back as a warning. */
-export function buildRequest(request: ChatRequest, model: string, profile: Profile): BuiltRequest {
+export function buildRequest(given: ChatRequest, model: string, profile: Profile): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, profile.toolNames);
   const warnings: Warning[] = [];
   const body: WireObject = {
     model: request.model ?? model,
@@ -24,7 +28,7 @@ export function buildRequest(request: ChatRequest, model: string, profile: Profi
     ...outputToWire(request.output, profile, warnings),
     ...cacheToWire(request.promptCache, profile, warnings),
   };
-  return { body: JSON.stringify(withOptions(body, request, profile, warnings)), warnings };
+  return { body: JSON.stringify(withOptions(body, request, profile, warnings)), warnings, ownNames };
 }
 
 function settingsToWire(request: ModelSettings, profile: Profile, warnings: Warning[]): WireObject {

@@ -1,4 +1,5 @@
-import { AdapterError, type BlockWriter, isRecord, type SourcePart } from '@antiphon/engine';
+import { type BlockWriter, isRecord, type SourcePart } from '@antiphon/engine';
+import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
 import { readContent, readImages } from './content.js';
 import { finishReason } from './finish.js';
@@ -8,11 +9,8 @@ import { ToolDeltas } from './tool-deltas.js';
 import { UsageReport } from './usage.js';
 import type { WireChoice, WireChunk, WireDelta } from './wire.js';
 
-/**
- * Turns the chunks of one answer into block events. `accept` takes chunks that are already parsed; when the answer is over, `finish` closes
- * the message. An error that the server reports inside the answer is kept in `error`, and nothing after it is read.
- */
-export class ChunkReader {
+/** Turns the chunks of one answer into block events. */
+export class ChunkReader implements AnswerParser {
   readonly #blocks: BlockWriter;
   readonly #profile: Profile;
   readonly #tools: ToolDeltas;
@@ -27,22 +25,13 @@ export class ChunkReader {
   #sawChoice = false;
   #sawRefusal = false;
   #warnedOf = new Set<string>();
+  complete = false;
   error: ServerError | undefined;
 
   constructor(blocks: BlockWriter, profile: Profile) {
     this.#blocks = blocks;
     this.#profile = profile;
     this.#tools = new ToolDeltas(blocks, profile.name);
-  }
-
-  /** The server has said how the answer ended. */
-  get finished(): boolean {
-    return this.#rawFinish !== undefined;
-  }
-
-  /** Some choice has come, however empty. */
-  get answered(): boolean {
-    return this.#sawChoice;
   }
 
   accept(value: unknown): void {
@@ -62,8 +51,16 @@ export class ChunkReader {
     if (Array.isArray(choices)) for (const choice of choices) if (isRecord(choice)) this.#acceptChoice(choice);
   }
 
-  /** Closes the message. Call it only when `finished`, or when the server has said `[DONE]`. */
-  finish(): void {
+  end(by: 'done' | 'events' | 'json'): string | undefined {
+    // Without a finish reason a choice, however empty, is an answer all the same when the mark of the end has come, or the JSON is whole.
+    if (this.#rawFinish === undefined && (by === 'events' || !this.#sawChoice))
+      return by === 'done' ? 'the stream ended without an answer' : 'the stream ended without a finish reason';
+    this.#finish();
+    return undefined;
+  }
+
+  #finish(): void {
+    this.complete = true;
     this.#open();
     this.#flushDetails();
     for (const source of this.#sources.values()) this.#blocks.source(source);
@@ -116,7 +113,7 @@ export class ChunkReader {
     if (Array.isArray(delta.tool_calls) && delta.tool_calls.length > 0) {
       this.#open();
       this.#flushDetails();
-      this.#tools.addAll(delta.tool_calls, this.finished);
+      this.#tools.addAll(delta.tool_calls, this.#rawFinish !== undefined);
     }
     if (isRecord(delta.function_call)) {
       this.#open();
@@ -199,9 +196,4 @@ function sourceOf(item: unknown): SourcePart | undefined {
   const about = isRecord(item.url_citation) ? item.url_citation : item;
   if (typeof about.url !== 'string' || about.url === '') return undefined;
   return { type: 'source', url: about.url, ...(typeof about.title === 'string' && about.title !== '' ? { title: about.title } : {}) };
-}
-
-/** The error for an answer that stopped in the middle. It may be asked for again as long as nobody has seen a part of it. */
-export function truncated(provider: string, what: string, shown: boolean): AdapterError {
-  return new AdapterError('truncated', `The answer of ${provider} is not whole: ${what}`, { provider, retryable: !shown });
 }

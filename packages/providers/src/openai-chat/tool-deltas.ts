@@ -29,6 +29,8 @@ export class ToolDeltas {
   /** A map, not an array: an index may be four billion. */
   readonly #byIndex = new Map<number, Call>();
   #last: Call | undefined;
+  /** The calls of the last delta that had several, in its order. */
+  #row: readonly (Call | undefined)[] = [];
   #count = 0;
 
   constructor(blocks: BlockWriter, provider: string) {
@@ -38,10 +40,13 @@ export class ToolDeltas {
 
   /** The `tool_calls` of one delta or message. `finished`: the server has already said that the answer is complete. */
   addAll(deltas: readonly unknown[], finished: boolean): void {
+    const row: (Call | undefined)[] = [];
     for (let place = 0; place < deltas.length; place++) {
       const delta = deltas[place];
-      if (isRecord(delta)) this.#add(delta, place, finished);
+      // Without id, index and name, several pieces are told apart by their order.
+      if (isRecord(delta)) row[place] = this.#add(delta, place, finished, deltas.length > 1 ? this.#row[place] : undefined);
     }
+    if (row.length > 1) this.#row = row;
   }
 
   /** The single call of the old dialect. */
@@ -49,20 +54,20 @@ export class ToolDeltas {
     this.#add({ index: 0, function: delta }, 0, false);
   }
 
-  #add(delta: WireToolDelta, place: number, finished: boolean): void {
+  #add(delta: WireToolDelta, place: number, finished: boolean, alike?: Call): Call | undefined {
     const fn = isRecord(delta.function) ? delta.function : (delta as Record<string, unknown>);
     const id = typeof delta.id === 'string' ? delta.id : typeof delta.id === 'number' ? String(delta.id) : '';
     const index = indexOf(delta.index);
     const name = typeof fn.name === 'string' ? fn.name : '';
     const args = argumentText(fn.arguments);
-    let call = this.#find({ id, index, name, args }, place);
+    let call = (id === '' && name === '' && index === undefined ? alike : undefined) ?? this.#find({ id, index, name, args }, place);
     if (call !== undefined && name !== '' && call.scan.complete && args.trim() !== '') {
       if (isRepetition(call, { id, name, args }, finished)) {
         this.#blocks.warn({
           code: 'malformed_event',
           message: `The server sent the call of "${name}" twice; the repetition was left out.`,
         });
-        return;
+        return call;
       }
       call = undefined;
     }
@@ -73,7 +78,9 @@ export class ToolDeltas {
     this.#last = call;
     call.args += args;
     call.scan.add(args);
-    this.#write(call, { id, name, args }, delta.extra_content);
+    // The call's first id: some servers make up a new one for each piece.
+    this.#write(call, { id: call.id, name, args }, delta.extra_content);
+    return call;
   }
 
   #find({ id, index, name, args }: Piece, place: number): Call | undefined {

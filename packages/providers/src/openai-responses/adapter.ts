@@ -7,14 +7,15 @@ import {
   ConfigurationError,
   inBursts,
 } from '@antiphon/engine';
+import { AnswerReader } from '../http/answer-reader.js';
 import { checkedHeaders } from '../http/headers.js';
 import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
 import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
-import { AnswerBody } from './answer-body.js';
 import { responsesEndpoint } from './endpoint.js';
 import { buildRequest } from './request.js';
+import { ResponseReader } from './response-reader.js';
 
 /** OpenAI's own server when `baseURL` is left out. */
 export interface OpenaiResponsesOptions extends ServiceOptions {
@@ -60,8 +61,11 @@ export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
 async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const built = buildRequest(request, server.model, server.endpoint.profile);
-  const outgoing = await withKey(built.body, server, context);
+  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.endpoint.profile);
+  const outgoing = await withKey(body, server, context);
   const { about } = outgoing;
-  yield* readAnswer(outgoing, context, ({ headers }) => new AnswerBody({ ...built, headers, about, raw: request.raw === true }));
+  yield* readAnswer(outgoing, context, headers => {
+    const response = new ResponseReader(about.provider, toolNames, callable);
+    return new AnswerReader(response.blocks, response, { headers, about, warnings, ownNames, raw: request.raw });
+  });
 }

@@ -23,6 +23,13 @@ export const HOSTED: ReadonlySet<string> = new Set([
   'function_call_output',
   'custom_tool_call_output',
   'compaction',
+  'x_search_call',
+  'code_execution_call',
+  'view_image_call',
+  'view_x_video_call',
+  // Only of servers that call their own tools so: a caller's own tool gets a call.
+  'custom_tool_call',
+  'search_results',
 ]);
 
 /** Calls of built-in tools that the caller has to run, and the kind of item that answers them. */

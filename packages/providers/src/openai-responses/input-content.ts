@@ -1,4 +1,5 @@
 import type { AudioPart, FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
+import { warnOnce } from '../hand-over/left-behind.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 
@@ -73,6 +74,6 @@ function takesSound(profile: Profile): boolean {
 
 function instead(part: ImagePart | AudioPart | FilePart, profile: Profile, warnings: Warning[]): WireObject {
   const what = `${part.type} (${part.mediaType})`;
-  warnings.push({ code: 'other', message: `${profile.name} takes no ${part.type} input here; the ${what} was replaced by a note.` });
+  warnOnce(warnings, 'other', `${profile.name} takes no ${part.type} input here; the ${what} was replaced by a note.`);
   return { type: 'input_text', text: `[${what} that cannot be shown]` };
 }

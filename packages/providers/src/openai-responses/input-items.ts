@@ -1,6 +1,6 @@
-import type { Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { isRecord, type JsonObject, type Message, type ToolCallPart, type ToolMessage, type Warning } from '@antiphon/engine';
+import { withCallIds } from '../hand-over/call-ids.js';
 import type { Profile } from '../openai-chat/profiles.js';
-import { toolIdMapper } from '../openai-chat/tool-ids.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { outputContent, userContent } from './input-content.js';
 import { ownState } from './item-state.js';
@@ -10,9 +10,9 @@ import { answerItems } from './replay.js';
  * The conversation as input items, in its order. `previous` is the id of a response that the server remembers: what it already has, up to
  * and with that answer, is not sent again.
  */
-export function inputItems(messages: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
-  const mapId = toolIdMapper(messages, profile.toolCallIds);
-  const custom = customCallIds(messages, profile.name);
+export function inputItems(thread: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
+  const messages = withCallIds(thread, profile.toolCallIds);
+  const calls = callItems(messages, profile.name);
   const items: WireObject[] = [];
   for (const message of messages.slice(rememberedUpTo(messages, profile.name, previous))) {
     switch (message.role) {
@@ -23,37 +23,31 @@ export function inputItems(messages: readonly Message[], profile: Profile, warni
         items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant':
-        items.push(...answerItems(message, { provider: profile.name, mapId, warnings }));
+        items.push(...answerItems(message, { provider: profile.name, warnings }));
         break;
       case 'tool':
-        items.push(outputItem(message, custom.has(message.callId), mapId, profile, warnings));
+        items.push(outputItem(message, calls.get(message.callId) ?? {}, profile, warnings));
         break;
     }
   }
   return items;
 }
 
-function outputItem(
-  message: ToolMessage,
-  isCustom: boolean,
-  mapId: (id: string) => string,
-  profile: Profile,
-  warnings: Warning[],
-): WireObject {
+function outputItem(message: ToolMessage, call: JsonObject, profile: Profile, warnings: Warning[]): WireObject {
   return {
-    type: isCustom ? 'custom_tool_call_output' : 'function_call_output',
-    call_id: mapId(message.callId),
+    type: call.type === 'custom_tool_call' ? 'custom_tool_call_output' : 'function_call_output',
+    call_id: message.callId,
     output: outputContent(message.content, profile, warnings),
+    // As its call does, it names the program that waits for it.
+    ...(isRecord(call.caller) && call.caller.type === 'program' ? { caller: call.caller as WireObject } : {}),
   };
 }
 
-/** A result has to be of the kind of its call. */
-function customCallIds(messages: readonly Message[], provider: string): Set<string> {
+/** The items of the calls, by their ids: a result has to be of the kind of its call. */
+function callItems(messages: readonly Message[], provider: string): Map<string, JsonObject> {
   const parts = messages.flatMap(message => (message.role === 'assistant' && typeof message.content !== 'string' ? message.content : []));
-  const custom = parts.filter(
-    (part): part is ToolCallPart => part.type === 'tool_call' && ownState(part, provider)?.item.type === 'custom_tool_call',
-  );
-  return new Set(custom.map(part => part.id));
+  const calls = parts.filter((part): part is ToolCallPart => part.type === 'tool_call');
+  return new Map(calls.map(part => [part.id, ownState(part, provider)?.item ?? {}]));
 }
 
 /** How many messages the server has, when it remembers the response `previous`. None when that answer is not among them. */

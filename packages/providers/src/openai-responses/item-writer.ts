@@ -11,12 +11,13 @@ export interface OpenItem {
   /** Ours: the server's ids change from event to event at some proxies. */
   readonly key: number;
   readonly kind: string;
+  readonly callId: unknown;
   /** What was streamed of each part of its content; a call has one. */
   readonly pieces: string[];
   readonly annotations: unknown[];
   /** Of a summary and the full reasoning, the one that came first is shown. */
   reasoning?: 'summary' | 'content';
-  /** A call that may hold others is told when it is whole. */
+  /** A call that may hold others, or may be the server's own, is told when it is whole. */
   wrapper: boolean;
 }
 
@@ -34,6 +35,7 @@ export class ItemWriter {
   readonly blocks = new BlockWriter();
   readonly #provider: string;
   readonly #toolNames: ReadonlySet<string>;
+  readonly #callable: ReadonlySet<string> | undefined;
   #ready: AdapterEvent[] = [];
   #count = 0;
   #begun = false;
@@ -44,9 +46,11 @@ export class ItemWriter {
   stored: boolean | undefined;
   refused = false;
 
-  constructor(provider: string, toolNames: ReadonlySet<string>) {
+  /** `callable`: the tools that the caller runs, at a server that also shows calls of its own tools. */
+  constructor(provider: string, toolNames: ReadonlySet<string>, callable?: ReadonlySet<string>) {
     this.#provider = provider;
     this.#toolNames = toolNames;
+    this.#callable = callable;
   }
 
   take(): AdapterEvent[] {
@@ -56,8 +60,8 @@ export class ItemWriter {
   }
 
   open(kind: string, item: Wire = {}): OpenItem {
-    const wrapper = kind === 'function_call' && isWrapper(item.name, this.#toolNames);
-    const open: OpenItem = { key: this.#count++, kind, pieces: [], annotations: [], wrapper };
+    const wrapper = isCall(kind) && ((kind === 'function_call' && isWrapper(item.name, this.#toolNames)) || this.#isServers(item));
+    const open: OpenItem = { key: this.#count++, kind, callId: item.call_id, pieces: [], annotations: [], wrapper };
     if (isCall(kind) && !wrapper) this.#call(open, item, '');
     return open;
   }
@@ -102,8 +106,9 @@ export class ItemWriter {
       case 'reasoning':
         return this.#endReasoning(open, item);
       case 'function_call':
-      case 'custom_tool_call':
         return this.#endCall(open, item);
+      case 'custom_tool_call':
+        return this.#isServers(item) ? this.#keep(item) : this.#endCall(open, item);
       default:
         return this.#keep(item);
     }
@@ -177,12 +182,17 @@ export class ItemWriter {
     }
   }
 
+  /** A call of a tool that the request does not have, at a server that shows those of its own tools. */
+  #isServers({ name }: Wire): boolean {
+    return this.#callable !== undefined && !this.#callable.has(String(name));
+  }
+
   /** An item of a tool that the provider runs, or of a kind that nobody knows yet. */
   #keep(item: Wire): void {
     const type = String(item.type);
     const files = madeFiles(item);
-    // The picture is the next part.
-    this.#carry(type === 'image_generation_call' && files.length > 0 ? { ...item, result: '' } : item);
+    // The picture is the next part. Bare results are no input.
+    if (type !== 'search_results') this.#carry(type === 'image_generation_call' && files.length > 0 ? { ...item, result: '' } : item);
     for (const file of files) this.blocks.file(file);
     for (const source of searchSources(item)) this.#source(source);
     if (type.endsWith('_output')) this.#waiting.delete(String(item.call_id));

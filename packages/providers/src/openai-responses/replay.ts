@@ -7,6 +7,7 @@ import {
   type ToolCallPart,
   type Warning,
 } from '@antiphon/engine';
+import { leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { parseJson } from '../http/errors.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { type ItemState, ownState, textField } from './item-state.js';
@@ -14,7 +15,6 @@ import { type ItemState, ownState, textField } from './item-state.js';
 /** What an earlier answer is written with. */
 export interface Replay {
   readonly provider: string;
-  readonly mapId: (id: string) => string;
   readonly warnings: Warning[];
 }
 
@@ -29,27 +29,28 @@ export function answerItems(message: AssistantMessage, replay: Replay): WireObje
   const items: WireObject[] = [];
   const reasoned = new Set<string>();
   for (const [i, part] of content.entries()) {
-    const state = 'providerState' in part ? ownState(part, replay.provider) : undefined;
+    const state = stateIn(part, replay);
     if (state === undefined) foreignPart(part, content[i - 1], items, replay);
     else {
-      const item = fittingItem(ownItem(part, state, content[i + 1], replay), state, reasoned, replay);
+      const item = fittingItem(ownItem(part, state, content[i + 1]), state, reasoned, replay);
       if (item) items.push(item);
     }
   }
   dropLooseReasoning(items, replay);
+  if (!content.some(part => stateIn(part, replay))) leaveCitations(message, replay.provider, replay.warnings);
   if (items.length === 0) warn(replay, 'An assistant message without anything that could be sent was left out of the request.');
   return items;
 }
 
 /** The item that a part was read from, with what the part itself holds of it. */
-function ownItem(part: AssistantPart, state: ItemState, next: AssistantPart | undefined, replay: Replay): WireObject {
+function ownItem(part: AssistantPart, state: ItemState, next: AssistantPart | undefined): WireObject {
   const item = state.item as WireObject;
   switch (part.type) {
     case 'text':
       return messageItem(part, state);
     case 'tool_call': {
       const isCustom = item.type === 'custom_tool_call';
-      const call = { ...item, call_id: replay.mapId(part.id), name: part.name };
+      const call = { ...item, call_id: part.id, name: part.name };
       return isCustom ? { ...call, input: part.rawArguments } : { ...call, arguments: argumentText(part) };
     }
     default:
@@ -103,19 +104,20 @@ function foreignPart(part: AssistantPart, before: AssistantPart | undefined, ite
       return;
     }
     case 'tool_call':
-      items.push({ type: 'function_call', call_id: replay.mapId(part.id), name: part.name, arguments: argumentText(part) });
+      items.push({ type: 'function_call', call_id: part.id, name: part.name, arguments: argumentText(part) });
       return;
     case 'image':
     case 'file': {
-      const made = before && 'providerState' in before ? ownState(before, replay.provider)?.item.type : undefined;
+      const made = before && stateIn(before, replay)?.item.type;
       // Pictures of the provider's own tools go back within their items.
       if (made !== 'image_generation_call' && made !== 'code_interpreter_call' && before?.type !== part.type)
-        warn(replay, `The ${part.type} in an earlier answer cannot be sent back to ${replay.provider}; it was left out.`, 'other');
+        leaveMedia(part, replay.provider, replay.warnings);
       return;
     }
-    // Sources are about the answer, not of it; reasoning of others means nothing here.
-    case 'source':
     case 'reasoning':
+      return leaveReasoning(part, replay.provider, replay.warnings);
+    // Sources are about the answer, not of it.
+    case 'source':
       return;
   }
 }
@@ -136,6 +138,10 @@ function dropLooseReasoning(items: WireObject[], replay: Replay): void {
   items.length = end;
 }
 
-function warn({ warnings }: Replay, message: string, code: 'repaired_history' | 'other' = 'repaired_history'): void {
-  if (!warnings.some(warning => warning.message === message)) warnings.push({ code, message });
+function stateIn(part: AssistantPart, { provider }: Replay): ItemState | undefined {
+  return 'providerState' in part ? ownState(part, provider) : undefined;
+}
+
+function warn({ warnings }: Replay, message: string): void {
+  warnOnce(warnings, 'repaired_history', message);
 }

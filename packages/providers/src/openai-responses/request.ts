@@ -1,4 +1,5 @@
-import type { ChatRequest, JsonObject, ReasoningEffort, Warning } from '@antiphon/engine';
+import { type ChatRequest, isRecord, type JsonObject, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import { withToolNames } from '../hand-over/tool-names.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import { strictSchema } from '../openai-chat/strict-schema.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
@@ -10,12 +11,17 @@ export interface BuiltRequest {
   /** The JSON text to send. */
   readonly body: string;
   readonly warnings: readonly Warning[];
+  /** The caller's names of tools that are sent under another one. */
+  readonly ownNames: ReadonlyMap<string, string>;
   /** Names of the function tools in it. */
   readonly toolNames: ReadonlySet<string>;
+  /** Names of all tools that the caller runs, where the server also shows calls of its own. */
+  readonly callable?: ReadonlySet<string>;
 }
 
 /** A neutral request in the protocol's terms. Pure: no key, no network. What the server cannot express comes back as a warning. */
-export function buildRequest(request: ChatRequest, defaultModel: string, profile: Profile): BuiltRequest {
+export function buildRequest(given: ChatRequest, defaultModel: string, profile: Profile): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, profile.toolNames);
   const warnings: Warning[] = [];
   const own = ownOptions(request, profile.name);
   const model = request.model ?? defaultModel;
@@ -34,7 +40,14 @@ export function buildRequest(request: ChatRequest, defaultModel: string, profile
     ...cache(request.promptCache, profile, warnings),
   };
   const merged = mergeOptions(body, own, warnings);
-  return { body: JSON.stringify(merged), warnings, toolNames: new Set((request.tools ?? []).map(tool => tool.name)) };
+  const toolNames = new Set((request.tools ?? []).map(tool => tool.name));
+  const callable = profile.showsOwnCalls ? { callable: new Set([...toolNames, ...namesOf(own.tools)]) } : {};
+  return { body: JSON.stringify(merged), warnings, ownNames, toolNames, ...callable };
+}
+
+/** Names of the tools in the caller's own fields: custom ones, and those of other kinds that have a name. */
+function namesOf(tools: unknown): string[] {
+  return Array.isArray(tools) ? tools.flatMap(tool => (isRecord(tool) && typeof tool.name === 'string' ? [tool.name] : [])) : [];
 }
 
 function settings(request: ChatRequest, profile: Profile, warnings: Warning[]): WireObject {
@@ -92,19 +105,28 @@ function reasoning(effort: ReasoningEffort | undefined, { name, efforts }: Profi
   return { reasoning: { effort: nearest } };
 }
 
-/** Models that reason even when nobody asks for it. Others refuse to be asked for encrypted reasoning. */
-const REASONERS = ['o1', 'o3', 'o4', 'gpt-5', 'gpt-6', 'codex', 'computer-use'];
+/** How the names of OpenAI's models begin that do not reason. They refuse to be asked for encrypted reasoning. */
+const UNREASONING = ['gpt-3', 'gpt-4', 'chatgpt-'];
+/** How those begin that do, or are not out yet. The open ones, `gpt-oss`, show their reasoning to any server. */
+const REASONING = ['gpt-', 'codex', 'computer-use', ...[...'123456789'].map(generation => `o${generation}`)];
 
 /** What is not stored comes back encrypted, so that the next request can go on from it. Servers on this machine show their reasoning. */
 function wantsEncrypted(request: ChatRequest, model: string, profile: Profile): boolean {
   if (profile.port !== undefined || request.reasoning === 'none') return false;
-  return request.reasoning !== undefined || reasons(model);
+  return request.reasoning !== undefined || reasons(model, profile);
 }
 
-/** The name may have a vendor before it: `openai/gpt-5`. The `chat` variants do not reason. */
-function reasons(model: string): boolean {
-  const name = model.slice(model.lastIndexOf('/') + 1);
-  return !name.includes('chat') && REASONERS.some(beginning => name.startsWith(beginning));
+/**
+ * Whether it reasons when nobody asks for it. At OpenAI's own server what is not known does: reasoning that nobody asked for is lost in silence.
+ * Elsewhere a model may be anybody's, so that its name has to say it. Before the name may stand a vendor, or the mark of a model that was
+ * trained further: `openai/gpt-5`, `ft:gpt-4o:…`. The `chat` variants do not reason.
+ */
+function reasons(model: string, { name: server }: Profile): boolean {
+  const bare = model.slice(model.lastIndexOf('/') + 1);
+  const name = bare.startsWith('ft:') ? bare.slice(3) : bare;
+  const begins = (beginnings: readonly string[]) => beginnings.some(beginning => name.startsWith(beginning));
+  if (name.includes('-chat') || begins(UNREASONING)) return false;
+  return server === 'openai' || (begins(REASONING) && !name.startsWith('gpt-oss'));
 }
 
 function output(spec: ChatRequest['output']): WireObject {

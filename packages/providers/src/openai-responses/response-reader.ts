@@ -1,4 +1,5 @@
 import { type AdapterEvent, type BlockWriter, isRecord } from '@antiphon/engine';
+import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
 import { UsageReport } from '../openai-chat/usage.js';
 import { finishOf } from './finish.js';
@@ -10,9 +11,11 @@ type Wire = Record<string, unknown>;
  * Reads the events of one response. Items are told apart by their place in the output: some proxies give them a new id with each event. An
  * answer that came as one JSON value is read as its last event would be.
  */
-export class ResponseReader {
+export class ResponseReader implements AnswerParser {
   readonly #items: ItemWriter;
   readonly #byIndex = new Map<number, OpenItem>();
+  /** For events that do not say their place. */
+  readonly #places = new Map<unknown, number>();
   readonly #ended = new Set<OpenItem>();
   readonly #usage = new UsageReport();
   /** The text or reasoning that is being written. Events of other items wait, because blocks do not interleave. */
@@ -20,12 +23,11 @@ export class ResponseReader {
   #held: (readonly [type: string, index: number, event: Wire])[] = [];
   #lastIndex = 0;
   #warnedOfSound = false;
-  /** The message is complete. */
-  done = false;
+  complete = false;
   error: ServerError | undefined;
 
-  constructor(provider: string, toolNames: ReadonlySet<string>) {
-    this.#items = new ItemWriter(provider, toolNames);
+  constructor(provider: string, toolNames: ReadonlySet<string>, callable?: ReadonlySet<string>) {
+    this.#items = new ItemWriter(provider, toolNames, callable);
   }
 
   get blocks(): BlockWriter {
@@ -39,7 +41,7 @@ export class ResponseReader {
   /** Takes one event; `name` is its name in the stream, for servers that put its type only there. */
   accept(event: unknown, name = ''): void {
     if (!isRecord(event)) return;
-    const type = typeof event.type === 'string' ? event.type : name !== '' ? name : event.object === 'response' ? 'response' : '';
+    const type = typeof event.type === 'string' ? event.type : name !== '' ? name : isResponse(event) ? 'response' : '';
     switch (type) {
       case 'response.output_text.delta':
         return this.#inOrder(type, event);
@@ -71,13 +73,21 @@ export class ResponseReader {
     }
   }
 
-  /** The server has announced the end, but its account cannot be read. */
-  complete(): void {
-    this.#end({});
+  /** Only the account of the end is, when the end itself was announced. */
+  unreadable(data: string, name: string): void {
+    const type = name === '' ? /^\s*\{\s*"type"\s*:\s*"([a-z_.]+)"/.exec(data.slice(0, 200))?.[1] : name;
+    if (type === 'response.completed') this.#end({});
+  }
+
+  end(by: 'done' | 'events' | 'json'): string | undefined {
+    // A mark of another dialect, with which gateways end their streams.
+    if (by === 'done') return undefined;
+    this.#flush();
+    return 'the stream ended before the response was complete';
   }
 
   /** Nothing more will come: what waited for its turn is told. */
-  flush(): void {
+  #flush(): void {
     while (this.#current || this.#held.length > 0) {
       if (this.#current) this.#close(this.#current.open);
       else this.#release();
@@ -85,10 +95,18 @@ export class ResponseReader {
   }
 
   #inOrder(type: string, event: Wire): void {
-    const index = typeof event.output_index === 'number' ? event.output_index : this.#lastIndex;
+    const index = typeof event.output_index === 'number' ? event.output_index : this.#placeOf(event);
     this.#lastIndex = index;
     if (this.#current && this.#current.index !== index) this.#held.push([type, index, event]);
     else this.#item(type, index, event);
+  }
+
+  /** Where an event belongs that does not say it: by its item's id, else to the last item; behind that one, when it is over. */
+  #placeOf({ item, item_id }: Wire): number {
+    const known = this.#places.get(isRecord(item) ? item.id : item_id);
+    const last = this.#byIndex.get(this.#lastIndex);
+    if (known !== undefined || !isRecord(item) || !last || !this.#ended.has(last)) return known ?? this.#lastIndex;
+    return this.#byIndex.size;
   }
 
   #item(type: string, index: number, event: Wire): void {
@@ -97,8 +115,9 @@ export class ResponseReader {
         if (isRecord(event.item)) this.#begin(index, String(event.item.type), event.item);
         return;
       case 'response.output_item.done':
-        if (isRecord(event.item)) this.#finish(index, event.item);
-        return;
+        if (!isRecord(event.item)) return;
+        if (this.#isAnother(index, event.item)) this.#byIndex.delete(index);
+        return this.#finish(index, event.item);
       case 'response.output_text.delta':
       case 'response.refusal.delta':
         return this.#text(index, event, event.delta);
@@ -111,8 +130,14 @@ export class ResponseReader {
         return;
       case 'response.reasoning_summary_text.delta':
         return this.#reasoning(index, 'summary', event.summary_index, event.delta);
+      case 'response.reasoning_summary_text.done':
+        return this.#reasoning(index, 'summary', event.summary_index, event.text, true);
       case 'response.reasoning_text.delta':
+      case 'response.reasoning.delta':
         return this.#reasoning(index, 'content', event.content_index, event.delta);
+      case 'response.reasoning_text.done':
+      case 'response.reasoning.done':
+        return this.#reasoning(index, 'content', event.content_index, event.text, true);
       case 'response.function_call_arguments.delta':
         return this.#args(index, 'function_call', event.delta);
       case 'response.function_call_arguments.done':
@@ -134,9 +159,12 @@ export class ResponseReader {
     else this.#items.text(open, part, text);
   }
 
-  #reasoning(index: number, sort: 'summary' | 'content', part: unknown, delta: unknown): void {
+  #reasoning(index: number, sort: 'summary' | 'content', place: unknown, text: unknown, whole = false): void {
     const open = this.#openAt(index, 'reasoning');
-    if (open && typeof delta === 'string') this.#items.reasoning(open, sort, indexOf(part), delta);
+    if (!open || typeof text !== 'string') return;
+    const part = indexOf(place);
+    if (!whole) this.#items.reasoning(open, sort, part, text);
+    else if ((open.reasoning ?? sort) === sort) this.#items.fill(open, part, text, rest => this.#items.reasoning(open, sort, part, rest));
   }
 
   #args(index: number, kind: string, args: unknown, whole = false): void {
@@ -157,6 +185,7 @@ export class ResponseReader {
     if (before) this.#close(before);
     const open = this.#items.open(kind, item);
     this.#byIndex.set(index, open);
+    if (typeof item.id === 'string') this.#places.set(item.id, index);
     if (kind === 'message' || kind === 'reasoning') this.#current = { index, open };
     return open;
   }
@@ -167,8 +196,16 @@ export class ResponseReader {
     const kind = String(item.type);
     const open = before?.kind === kind ? before : this.#begin(index, kind, isCall(kind) ? item : {});
     this.#ended.add(open);
+    if (typeof item.id === 'string') this.#places.set(item.id, index);
     this.#items.end(open, item);
     this.#next(open);
+  }
+
+  /** The end of another item than the one that has ended there: servers that tell ends only may give all items one place. */
+  #isAnother(index: number, item: Wire): boolean {
+    const before = this.#byIndex.get(index);
+    if (!before || !this.#ended.has(before)) return false;
+    return before.kind !== item.type || (before.callId !== undefined && before.callId !== item.call_id);
   }
 
   /** An item that never came to its end. What is there of it stays. */
@@ -200,7 +237,7 @@ export class ResponseReader {
     this.#readAbout(response);
     const { status } = response;
     if (status === 'failed' || status === 'cancelled') {
-      this.flush();
+      this.#flush();
       this.error = findServerError({ error: response.error }) ?? {
         message: `The response ${status === 'failed' ? 'failed' : 'was cancelled'}.`,
         codes: [],
@@ -208,12 +245,12 @@ export class ResponseReader {
       return;
     }
     this.#catchUp(Array.isArray(response.output) ? response.output : []);
-    this.flush();
+    this.#flush();
     this.#items.finish();
     this.#usage.add(response.usage);
     const { refused: refusal, about } = this.#items;
     this.blocks.end({ ...finishOf(response, { calls: this.blocks.hasCalls, refusal }), usage: this.#usage.read(false), ...about });
-    this.done = true;
+    this.complete = true;
   }
 
   /** Items that were not told one by one, from the response as a whole. Ids cannot tell which; the order does. */
@@ -235,6 +272,11 @@ export class ResponseReader {
     };
     if (typeof store === 'boolean') this.#items.stored = store;
   }
+}
+
+/** A whole answer, from servers that do not name it so too. */
+function isResponse({ object, output, error }: Wire): boolean {
+  return object === 'response' || (Array.isArray(output) && !error);
 }
 
 function indexOf(value: unknown): number {

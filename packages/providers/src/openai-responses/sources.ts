@@ -21,6 +21,10 @@ export function searchSources(item: Record<string, unknown>): SourcePart[] {
     const found = isRecord(action) && Array.isArray(action.sources) ? action.sources : [];
     return found.filter(isRecord).flatMap(({ url, title }) => (text(url) ? [source({ url, title })] : []));
   }
+  // Perplexity
+  if (item.type === 'search_results' && Array.isArray(item.results)) {
+    return item.results.filter(isRecord).flatMap(({ url, title, snippet }) => (text(url) ? [source({ url, title, quote: snippet })] : []));
+  }
   const results = item.type === 'file_search_call' && Array.isArray(item.results) ? item.results : [];
   return results.filter(isRecord).flatMap(({ file_id, filename, text: quote }) => source({ id: file_id, title: filename, quote }));
 }

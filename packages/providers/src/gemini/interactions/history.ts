@@ -1,4 +1,8 @@
 import type { AssistantMessage, FilePart, ImagePart, Message, ToolMessage, Warning } from '@antiphon/engine';
+import { withCallIds } from '../../hand-over/call-ids.js';
+import { leaveCitations, leaveReasoning, warnOnce } from '../../hand-over/left-behind.js';
+import { isForeign } from '../contents.js';
+import { PROVIDER } from '../endpoint.js';
 import { isGemini3 } from '../models.js';
 import { stateIn } from '../state.js';
 import type { WireJson, WireObject } from '../wire.js';
@@ -15,7 +19,8 @@ export interface History {
  * ones stay where they are, as words of the user. `previous` is the id of an interaction that Google remembers: what it already has, up to and
  * with that answer, is not sent again.
  */
-export function historyToSteps(messages: readonly Message[], model: string, previous: unknown, warnings: Warning[]): History {
+export function historyToSteps(thread: readonly Message[], model: string, previous: unknown, warnings: Warning[]): History {
+  const messages = withCallIds(thread, 'any');
   const first = messages.findIndex(({ role }) => role !== 'system');
   const leading = first < 0 ? messages.length : first;
   const system = messages.slice(0, leading).flatMap(({ content }) => (content === '' ? [] : String(content)));
@@ -79,7 +84,8 @@ class StepWriter {
     this.#steps.push({ type, content });
   }
 
-  #answer({ content }: AssistantMessage): void {
+  #answer(message: AssistantMessage): void {
+    const { content } = message;
     const before = this.#steps.length;
     let output: WireObject[] = [];
     const flush = () => {
@@ -87,7 +93,7 @@ class StepWriter {
       output = [];
     };
     for (const part of typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content) {
-      const { thoughtSignature: signature, step } = stateIn(part);
+      const { thoughtSignature: signature, thought, step } = stateIn(part);
       switch (part.type) {
         case 'text':
           if (part.text !== '') output.push({ type: 'text', text: part.text });
@@ -99,9 +105,10 @@ class StepWriter {
         case 'reasoning':
           flush();
           if (step !== undefined) this.#steps.push(step as WireObject);
-          // Thoughts without a signature, and those of other models, mean nothing to this one.
           else if (signature !== undefined)
             this.#steps.push({ type: 'thought', signature, summary: part.text === '' ? undefined : [{ type: 'text', text: part.text }] });
+          // Its own thoughts without a signature never go back.
+          else if (!thought) leaveReasoning(part, PROVIDER, this.#warnings);
           break;
         case 'tool_call':
           flush();
@@ -113,6 +120,7 @@ class StepWriter {
       }
     }
     flush();
+    if (isForeign(message)) leaveCitations(message, PROVIDER, this.#warnings);
     if (this.#steps.length === before) this.#warn('repaired_history', 'An assistant message without content was left out of the request.');
   }
 
@@ -142,7 +150,7 @@ class StepWriter {
     if (media.type === 'text' || (media.type === 'image' && isGemini3(this.#model))) return [media];
     this.#media.push({ type: 'text', text: `What ${name} returned beside text:` }, media);
     const kind = String(media.type);
-    this.#warn('other', `${this.#model} takes no ${kind} in tool results; that of ${name} follows in a user message.`);
+    this.#warn('other', `${this.#model} takes no ${kind} in tool results; it follows in a user message.`);
     return [];
   }
 
@@ -152,7 +160,7 @@ class StepWriter {
   }
 
   #warn(code: Warning['code'], message: string): void {
-    if (!this.#warnings.some(warning => warning.message === message)) this.#warnings.push({ code, message });
+    warnOnce(this.#warnings, code, message);
   }
 }
 

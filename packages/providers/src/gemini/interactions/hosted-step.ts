@@ -19,7 +19,9 @@ export class HostedStep {
 
   /** False for a delta that belongs to another kind of step. */
   add(delta: Record<string, unknown>): boolean {
-    if (delta.type === this.#step.type) this.#step = { ...this.#step, ...delta };
+    const { signature, ...rest } = delta;
+    // An empty signature replaces none.
+    if (delta.type === this.#step.type) this.#step = { ...this.#step, ...rest, ...(signature ? { signature } : {}) };
     else if (delta.type === 'arguments_delta' && typeof delta.arguments === 'string') this.#arguments += delta.arguments;
     else return false;
     return true;

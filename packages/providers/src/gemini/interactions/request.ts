@@ -1,4 +1,5 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
+import { withToolNames } from '../../hand-over/tool-names.js';
 import { thinkingOf } from '../models.js';
 import {
   type BuiltRequest,
@@ -8,6 +9,7 @@ import {
   ownOptions,
   schemaToWire,
   stopTexts,
+  TOOL_NAMES,
   unsupported,
   warnOfNoTools,
   withOwnOptions,
@@ -22,7 +24,8 @@ const LISTS = ['tools', 'input', 'response_format'];
  * A neutral request in the terms of the Interactions API. Pure: no key, no network. What the model cannot express comes back as a warning.
  * Throws `AdapterError` (`invalid_request`) for a conversation without anything that the API could answer.
  */
-export function buildInteraction(request: ChatRequest, ownModel: string): BuiltRequest {
+export function buildInteraction(given: ChatRequest, ownModel: string): BuiltRequest {
+  const { request, ownNames } = withToolNames(given, TOOL_NAMES);
   const warnings: Warning[] = [];
   const model = request.model ?? ownModel;
   const own = ownOptions(request.providerOptions);
@@ -50,7 +53,7 @@ export function buildInteraction(request: ChatRequest, ownModel: string): BuiltR
     ...outputToWire(request, model, warnings),
     ...(Object.values(config).some(value => value !== undefined) ? { generation_config: config } : {}),
   };
-  return { model, body: JSON.stringify(withOwnOptions(body, own, LISTS, warnings)), warnings };
+  return { model, body: JSON.stringify(withOwnOptions(body, own, LISTS, warnings)), warnings, ownNames };
 }
 
 /** This API knows levels only, for every model that thinks. */

@@ -4,7 +4,7 @@ import { Sources } from '../sources.js';
 import { stateOf } from '../state.js';
 import { addCitations, addFindings } from './citations.js';
 import { fileOf, isMedia, joinedBase64 } from './content.js';
-import { eventKind, isHosted, listOf, stepOf, type Wire } from './events.js';
+import { eventKind, isHosted, listOf, modernised, stepOf, type Wire } from './events.js';
 import { errorOf, finishOf, isFailure } from './finish.js';
 import { HostedStep } from './hosted-step.js';
 import { interactionUsage } from './usage.js';
@@ -46,8 +46,9 @@ export class StepReader {
     return this.#end !== undefined;
   }
 
-  accept(event: Wire): void {
+  accept(wire: Wire): void {
     if (this.error || this.#end) return;
+    const event = modernised(wire);
     const { index } = event;
     switch (eventKind(event)) {
       case 'step.start':
@@ -198,7 +199,7 @@ export class StepReader {
         const signed = typeof open.signature === 'string' && open.signature !== '';
         if (!signed && !open.hasText) break;
         this.#start();
-        this.#blocks.reasoning('', stateOf({ thoughtSignature: open.signature, interaction }));
+        this.#blocks.reasoning('', stateOf({ thoughtSignature: open.signature, thought: !signed, interaction }));
         this.#blocks.endBlock();
         break;
       }

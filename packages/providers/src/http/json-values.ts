@@ -1,3 +1,5 @@
+/** Characters of one object; an answer in one piece may be long. */
+const MAX_CHARS = 64 * 1024 * 1024;
 const [QUOTE, BACKSLASH, OPEN, CLOSE] = [34, 92, 123, 125] as const;
 
 /**
@@ -31,7 +33,7 @@ export class JsonValues {
         else if (code === QUOTE) this.#inString = false;
       } else if (code === OPEN) {
         if (this.#depth++ === 0) {
-          this.#between(text.slice(from, i));
+          this.keep(text.slice(from, i));
           from = i;
         }
       } else if (this.#depth === 0) {
@@ -43,11 +45,12 @@ export class JsonValues {
         this.#onValue(value);
       }
     }
-    if (this.#depth > 0) this.#text += text.slice(from);
-    else this.#between(text.slice(from));
+    if (this.#depth === 0) this.keep(text.slice(from));
+    else if (this.#text.length < MAX_CHARS) this.#text += text.slice(from);
   }
 
-  #between(text: string): void {
+  /** Adds to `rest`, also what was taken for an object and is none. */
+  keep(text: string): void {
     const plain = text.replace(/^[\s,[\]]+|[\s,[\]]+$/g, '');
     if (plain !== '' && this.rest.length < 20_000) this.rest += this.rest === '' ? plain : `\n${plain}`;
   }
