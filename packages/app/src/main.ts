@@ -4,6 +4,7 @@ import type { CommandContext } from './commands/command.js';
 import { doctor } from './commands/doctor.js';
 import { listModels, MODEL_NAMES, pullModels } from './commands/models.js';
 import { say } from './commands/say.js';
+import { SCENARIOS, scenario } from './commands/scenario.js';
 import { selftest } from './commands/selftest.js';
 import { split } from './commands/split.js';
 import { transcribe } from './commands/transcribe.js';
@@ -89,6 +90,13 @@ function program(signal: AbortSignal): Command {
     .action((file: string | undefined, flags: { chunk?: string }, command: Command) =>
       action((context, name: string | undefined) => split(name, flags, context))(file, flags, command),
     );
+  sub('scenario [file]', 'play a conversation (file or standard input) on a virtual clock, print what happens, check it')
+    .option('--seed <n>', 'a conversation by chance instead of a file')
+    .option(...json)
+    .addHelpText('after', `\nTo begin with: barge-in.json, backchannel.json and tool.json in\n${SCENARIOS}`)
+    .action((file: string | undefined, flags: { seed?: string }, command: Command) =>
+      action((context, name: string | undefined) => scenario(name, flags, context))(file, flags, command),
+    );
   const models = sub('models', `speech models: list (default) or pull [NAME…] (${MODEL_NAMES.join(', ')})`);
   models
     .command('list', { isDefault: true })
@@ -115,6 +123,7 @@ Examples:
   antiphon say "It is noon." --out noon.wav
   antiphon transcribe noon.wav
   printf 'Dr. Lee paid $3.50. Then he left.' | antiphon split --json
+  antiphon scenario barge-in.json           a conversation in no time; "antiphon scenario --help" says where this file is
 
 Settings come from antiphon.config.{ts,js,json}, then ANTIPHON_* in the environment, then flags; the later wins.
 Without any, the model is: a hosted provider whose key is in the environment (OPENAI_API_KEY, …), else a server of this

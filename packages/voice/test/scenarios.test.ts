@@ -444,7 +444,18 @@ describe('closing', () => {
 
 describe('a scenario that is none', () => {
   test.each([
-    [[], /is an object/],
+    [[], /must be an object/],
+    [{ user: [null] }, /user\[0\] must be an object/],
+    [{ user: [{ typed: 5, at: 0 }] }, /user\[0\]\.typed must be a text/],
+    [{ user: [{ speech: [0, 5], partials: 5 }] }, /user\[0\]\.partials must be a list/],
+    [{ user: [{ speech: [0, 5], txt: 'x' }] }, /user\[0\] does not know "txt"/],
+    [{ policy: 5 }, /policy must be an object/],
+    [{ policy: { endpointt: {} } }, /policy does not know "endpointt"/],
+    [{ policy: { endpoint: { finishedMs: 'x' } } }, /policy\.endpoint\.finishedMs must be a number/],
+    [{ vad: { onsetMs: 'x' } }, /vad\.onsetMs must be milliseconds/],
+    [{ tts: 5 }, /tts must be an object/],
+    [{ llm: [{ when: '*', tools: 5 }] }, /llm\[0\]\.tools must be a list/],
+    [{ greeting: 5 }, /greeting must be a text/],
     [{ users: [] }, /does not know "users"/],
     [{ user: [{ speech: [5, 1] }] }, /user\[0\] ends before it begins/],
     [{ user: [{ speech: ['soon', 5] }] }, /user\[0\]: nothing is called "soon"/],

@@ -156,9 +156,9 @@ function print(
     table([
       ['end of speech → end of turn', ms(latencyMs.endpoint), 'ms', 'endpoint'],
       ['utterance → words', ms(latencyMs.stt), 'ms', 'stt'],
-      ['request → first token', ms(latencyMs.firstToken), 'ms', 'firstToken'],
-      ['request → first clause', ms(latencyMs.firstClause), 'ms', 'firstClause'],
-      ['request → first audio', ms(latencyMs.firstAudio), 'ms', 'firstAudio'],
+      ['end of turn → first token', ms(latencyMs.firstToken), 'ms', 'firstToken'],
+      ['end of turn → first clause', ms(latencyMs.firstClause), 'ms', 'firstClause'],
+      ['end of turn → first audio', ms(latencyMs.firstAudio), 'ms', 'firstAudio'],
       ['end of speech → first audio', ms(latencyMs.total), 'ms', 'total'],
     ]),
   );

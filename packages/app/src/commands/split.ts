@@ -1,7 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { type Clause, ClauseSplitter } from '@antiphon/voice';
-import { CommandError, oneLine, UsageError } from '../failure.js';
+import { UsageError } from '../failure.js';
+import { readInput } from '../input.js';
 import type { CommandContext } from './command.js';
+
+const USAGE = 'split reads a file or standard input: printf "One. Two." | antiphon split';
 
 /** `antiphon split [FILE] [--chunk N]` */
 export async function split(
@@ -14,25 +16,9 @@ export async function split(
   const { output, config } = context;
   const splitter = new ClauseSplitter(config.locale === undefined ? {} : { locale: config.locale });
   const clauses: Clause[] = [];
-  const text = file === undefined ? await readStdin(context) : await read(file);
+  const text = await readInput(file, USAGE, context);
   for (let at = 0; at < text.length; at += size) clauses.push(...splitter.push(text.slice(at, at + size)));
   clauses.push(...splitter.flush());
   for (const { kind, text: piece } of clauses) output.text(`${kind.padEnd(8)} ${JSON.stringify(piece)}`);
   output.value(clauses.map(({ text: piece, start, end, kind }) => ({ text: piece, start, end, kind })));
-}
-
-async function read(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${oneLine(error)}`);
-  }
-}
-
-async function readStdin({ stdin }: CommandContext): Promise<string> {
-  if (stdin.isTTY) throw new UsageError('split reads a file or standard input: printf "One. Two." | antiphon split');
-  stdin.setEncoding('utf8');
-  let text = '';
-  for await (const piece of stdin) text += piece;
-  return text;
 }

@@ -58,9 +58,11 @@ export type PolicyChanges = {
       : TurnPolicy[K];
 };
 
-/** Throws `RangeError` for a time that is none. */
+/** Throws `RangeError` for a value that cannot work, and `TypeError` for a name that is none. */
 export function turnPolicy(changes: PolicyChanges = {}): TurnPolicy {
   const base = defaultTurnPolicy;
+  checkNames('policy', changes, base);
+  for (const group of ['endpoint', 'interrupt', 'vad'] as const) checkNames(`policy.${group}`, changes[group] ?? {}, base[group]);
   const policy: TurnPolicy = {
     ...base,
     ...changes,
@@ -68,17 +70,25 @@ export function turnPolicy(changes: PolicyChanges = {}): TurnPolicy {
     interrupt: { ...base.interrupt, ...changes.interrupt },
     vad: { ...base.vad, ...changes.vad },
   };
-  const { endpoint, interrupt, guesses, holdMs, awayMs } = policy;
-  const times = { ...prefixed('endpoint', endpoint), ...prefixed('interrupt', interrupt), guesses, holdMs, awayMs };
-  for (const [name, value] of Object.entries(times)) {
-    if (value !== false && !((value as number) >= 0)) throw new RangeError(`policy.${name} must be a number from 0, not ${String(value)}.`);
+  const { endpoint, interrupt, vad, guesses, holdMs, awayMs } = policy;
+  const amounts = { ...named('endpoint', endpoint), ...named('interrupt', interrupt), ...named('vad', vad), guesses, holdMs, awayMs };
+  for (const [name, value] of Object.entries(amounts)) {
+    const mayBeOff = ['interrupt.pauseMs', 'holdMs', 'awayMs'].includes(name);
+    if (mayBeOff && value === false) continue;
+    if (!(typeof value === 'number' && value >= 0)) throw new RangeError(`policy.${name} must be a number from 0, not ${String(value)}.`);
   }
   if (!['off', 'text', 'speech'].includes(policy.preemptive))
-    throw new RangeError(`policy.preemptive must be off, text or speech, not ${policy.preemptive}.`);
+    throw new RangeError(`policy.preemptive must be off, text or speech, not ${String(policy.preemptive)}.`);
   return policy;
 }
 
-function prefixed(group: string, values: object): Record<string, unknown> {
+function checkNames(place: string, given: object, known: object): void {
+  if (typeof given !== 'object' || given === null) throw new TypeError(`${place} must be an object.`);
+  const unknown = Object.keys(given).find(name => !Object.hasOwn(known, name));
+  if (unknown !== undefined) throw new TypeError(`${place} does not know "${unknown}". It takes ${Object.keys(known).join(', ')}.`);
+}
+
+function named(group: string, values: object): Record<string, unknown> {
   return Object.fromEntries(Object.entries(values).map(([name, value]) => [`${group}.${name}`, value]));
 }
 

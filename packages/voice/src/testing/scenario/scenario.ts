@@ -1,4 +1,4 @@
-import type { PolicyChanges } from '../../turns/policy.js';
+import { type PolicyChanges, turnPolicy } from '../../turns/policy.js';
 import type { TraceLine } from './trace.js';
 
 /** Milliseconds since the session began, or since something happened: `"turn_end + 100"`, `"agent.speaking + 1500"`. */
@@ -68,38 +68,90 @@ export interface Scenario {
   readonly end?: number;
 }
 
-const KEYS = ['name', 'policy', 'vad', 'stt', 'user', 'llm', 'tts', 'greeting', 'end'];
+type Rule = readonly [what: string, holds: (value: unknown) => boolean];
+const TEXT: Rule = ['a text', value => typeof value === 'string'];
+const MS: Rule = ['milliseconds from 0', value => typeof value === 'number' && value >= 0];
+const COUNT: Rule = ['a whole number', value => Number.isInteger(value)];
+const FLAG: Rule = ['true or false', value => typeof value === 'boolean'];
+const ANYTHING: Rule = ['anything', () => true];
+const LIST: Rule = ['a list', Array.isArray];
+const OBJECT: Rule = ['an object', isObject];
+const PARTIALS: Rule = [
+  'a list of [time, text]',
+  value => Array.isArray(value) && value.every(item => Array.isArray(item) && MS[1](item[0]) && TEXT[1](item[1])),
+];
 
-/** Checks what came as JSON; throws `TypeError` that names the place. */
+const SCENARIO = { name: TEXT, policy: OBJECT, vad: OBJECT, stt: OBJECT, user: LIST, llm: LIST, tts: OBJECT, greeting: TEXT, end: MS };
+const VAD = { onsetMs: MS, silenceMs: MS };
+const STT = { finalMs: MS };
+const TTS = { firstByteMs: MS, msPerChar: MS, failOn: TEXT };
+const WORDS = { text: TEXT, partials: PARTIALS, finalMs: MS, unfinished: FLAG, error: TEXT, times: COUNT };
+const ACTIONS: Record<string, Record<string, Rule>> = {
+  speech: { speech: LIST, ...WORDS },
+  noise: { noise: LIST },
+  typed: { typed: TEXT, at: ANYTHING },
+  echo: { echo: FLAG, at: ANYTHING, ms: MS },
+  say: { say: TEXT, at: ANYTHING, allowInterruptions: FLAG },
+  interrupt: { interrupt: FLAG, at: ANYTHING },
+};
+const ANSWER = {
+  when: TEXT,
+  text: TEXT,
+  firstTokenMs: MS,
+  durationMs: MS,
+  audioMs: MS,
+  tools: LIST,
+  // biome-ignore lint/suspicious/noThenProperty: a scenario says so, and it is no function.
+  then: TEXT,
+  error: TEXT,
+  times: COUNT,
+};
+const TOOL = { name: TEXT, arguments: OBJECT, ms: MS, result: ANYTHING };
+
+/** Checks what came as JSON; throws `TypeError` or `RangeError` that names the place. */
 export function asScenario(value: unknown): Scenario {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new TypeError('A scenario is an object.');
-  const unknown = Object.keys(value).filter(key => !KEYS.includes(key));
-  if (unknown.length > 0) throw new TypeError(`A scenario does not know "${unknown[0]}". It takes ${KEYS.join(', ')}.`);
+  check('A scenario', value, SCENARIO);
   const scenario = value as Scenario;
-  for (const [place, list] of [
-    ['user', scenario.user],
-    ['llm', scenario.llm],
-  ] as const)
-    if (list !== undefined && !Array.isArray(list)) throw new TypeError(`${place} must be a list.`);
-  scenario.user?.forEach((action, i) => {
-    checkAction(action, `user[${i}]`);
-  });
-  scenario.llm?.forEach((answer, i) => {
-    if (typeof answer?.when !== 'string') throw new TypeError(`llm[${i}].when must be the text of a turn, or "*".`);
-  });
-  if (scenario.end !== undefined && !(scenario.end >= 0)) throw new TypeError(`end must be milliseconds, not ${scenario.end}.`);
+  turnPolicy(scenario.policy);
+  check('vad', scenario.vad ?? {}, VAD);
+  check('stt', scenario.stt ?? {}, STT);
+  check('tts', scenario.tts ?? {}, TTS);
+  for (const [i, action] of (scenario.user ?? []).entries()) checkAction(action, `user[${i}]`);
+  for (const [i, answer] of (scenario.llm ?? []).entries()) {
+    check(`llm[${i}]`, answer, ANSWER);
+    if (answer.when === undefined) throw new TypeError(`llm[${i}].when must be the text of a turn, or "*".`);
+    for (const [j, tool] of (answer.tools ?? []).entries()) {
+      check(`llm[${i}].tools[${j}]`, tool, TOOL);
+      if (tool.name === undefined) throw new TypeError(`llm[${i}].tools[${j}] must have a name.`);
+    }
+  }
   return scenario;
 }
 
-function checkAction(action: UserAction, place: string): void {
-  const span = 'speech' in action ? action.speech : 'noise' in action ? action.noise : undefined;
-  const kinds = ['speech', 'noise', 'typed', 'echo', 'say', 'interrupt'];
-  if (!span && !kinds.some(kind => kind in action)) throw new TypeError(`${place} must have one of ${kinds.join(', ')}.`);
-  const times = span ?? ['at' in action ? action.at : undefined];
+function checkAction(action: unknown, place: string): void {
+  if (!isObject(action)) throw new TypeError(`${place} must be an object.`);
+  const kind = Object.keys(ACTIONS).find(name => Object.hasOwn(action, name));
+  if (kind === undefined) throw new TypeError(`${place} must have one of ${Object.keys(ACTIONS).join(', ')}.`);
+  check(place, action, ACTIONS[kind] ?? {});
+  const span = (action.speech ?? action.noise) as readonly unknown[] | undefined;
   if (span && span.length !== 2) throw new TypeError(`${place} must go from one time to another.`);
-  for (const time of times) parseWhen(time, place);
-  if (span && typeof span[0] === 'number' && typeof span[1] === 'number' && span[1] < span[0])
-    throw new TypeError(`${place} ends before it begins.`);
+  for (const time of span ?? [action.at]) parseWhen(time, place);
+  const [from, to] = span ?? [];
+  if (typeof from === 'number' && typeof to === 'number' && to < from) throw new TypeError(`${place} ends before it begins.`);
+}
+
+function check(place: string, value: unknown, rules: Readonly<Record<string, Rule>>): void {
+  if (!isObject(value)) throw new TypeError(`${place} must be an object.`);
+  for (const [key, part] of Object.entries(value)) {
+    const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
+    if (!rule) throw new TypeError(`${place} does not know "${key}". It takes ${Object.keys(rules).join(', ')}.`);
+    const name = place === 'A scenario' ? key : `${place}.${key}`;
+    if (!rule[1](part)) throw new TypeError(`${name} must be ${rule[0]}.`);
+  }
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Events from which a time may count; `agent.speaking` is the event `agent_state` with that state. */
