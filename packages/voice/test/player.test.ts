@@ -226,6 +226,16 @@ describe('what is told', () => {
     expect(news).toEqual([]);
   });
 
+  test('a start again for what follows a flush', async () => {
+    const { clock, player, queue, news } = stage();
+    queue(1, ms(100));
+    await clock.advance(30);
+    player.flush(1);
+    queue(1, ms(10));
+    await clock.runAll();
+    expect(news).toEqual(['started 1', 'started 1', 'drained 1']);
+  });
+
   test('law: for each generation ends follow starts, one each without a pause', async () => {
     const blocks = fc.array(fc.tuple(fc.integer({ min: 1, max: 2 }), fc.nat(2000), fc.nat(150)), { maxLength: 20 });
     await fc.assert(
@@ -477,6 +487,19 @@ describe('the hold sound', () => {
       }),
       { numRuns: 80 },
     );
+  });
+
+  test('comes back from silence after a pause', async () => {
+    const { clock, sink, player } = stage({ hold: tone });
+    player.startHoldSound();
+    await clock.advance(500);
+    player.hold();
+    await clock.advance(500);
+    player.release();
+    await clock.advance(500);
+    player.end();
+    expect(sink.audio.length).toBe(ms(1000));
+    expect(largestStep([0, ...sink.audio.slice(ms(500))])).toBeLessThan(fadeStep * 1.001);
   });
 
   test('without a sound there is none', async () => {

@@ -9,6 +9,7 @@ interface Entry {
   /** Samples that will never be played. */
   flushed: number;
   closed: boolean;
+  failed: boolean;
   words: readonly WordMark[] | undefined;
 }
 
@@ -30,7 +31,7 @@ export class PlayoutLedger {
   /** A clause will be spoken; its audio follows. Returns its number for `queue` and `close`. */
   open(generation: number, text: string): number {
     const clause = this.#next++;
-    this.#entries.set(clause, { generation, text, queued: 0, played: 0, flushed: 0, closed: false, words: undefined });
+    this.#entries.set(clause, { generation, text, queued: 0, played: 0, flushed: 0, closed: false, failed: false, words: undefined });
     return clause;
   }
 
@@ -44,6 +45,17 @@ export class PlayoutLedger {
   /** The clause has all its audio. */
   close(clause: number): void {
     this.#entry(clause).closed = true;
+  }
+
+  /** Its synthesis failed; nothing more comes. */
+  fail(clause: number): void {
+    this.#entry(clause).failed = true;
+    this.close(clause);
+  }
+
+  /** Whether the synthesis of a clause of it has failed. */
+  hasFailed(generation: number): boolean {
+    return [...this.#entries.values()].some(entry => entry.generation === generation && entry.failed);
   }
 
   /** The sink played this many samples more; they belong to the oldest audio that waits. */
@@ -77,19 +89,23 @@ export class PlayoutLedger {
 
   /**
    * The beginning of the reply that was heard, whole words only. A clause counts in full when all its audio was played; inside a clause, word
-   * marks tell where the sound stood, and where there are none the share of the samples that were played.
+   * marks tell where the sound stood, and where there are none the share of the samples that were played. A clause whose synthesis failed was
+   * heard only if something after it was.
    */
   heard(generation: number): string {
     let text = '';
+    let heard = '';
     for (const entry of this.#entries.values()) {
       if (entry.generation !== generation) continue;
       if (entry.closed && entry.played === entry.queued) {
         text += entry.text;
+        if (entry.played > 0 || !entry.failed) heard = text;
         continue;
       }
-      return text + heardPart(entry);
+      const part = heardPart(entry);
+      return part === '' ? heard : text + part;
     }
-    return text;
+    return heard;
   }
 
   /** Forgets a generation that is over. */

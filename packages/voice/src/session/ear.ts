@@ -6,7 +6,7 @@ import type { VoiceActivityDetector } from '../interfaces/vad.js';
 import { Segmenter, type SegmenterPolicy } from '../listening/segmenter.js';
 import type { TurnEvent } from '../turns/events.js';
 import { looksFinished } from '../turns/policy.js';
-import { Channel } from './channel.js';
+import { Recording } from './recording.js';
 
 /** Hears, and tells what it heard. Resolves when there is nothing more to hear. */
 export type Ear = (options: EarOptions) => Promise<void>;
@@ -27,7 +27,7 @@ export interface EarOptions {
 
 interface Utterance {
   readonly number: number;
-  readonly audio: Channel<Float32Array>;
+  readonly audio: Recording;
   readonly abort: AbortController;
   endedAt: number;
 }
@@ -46,7 +46,7 @@ export async function listen(options: EarOptions): Promise<void> {
   const handle = (event: ReturnType<Segmenter['push']>[number]) => {
     switch (event.type) {
       case 'speech_start': {
-        utterance = { number: utterances++, audio: new Channel(), abort: new AbortController(), endedAt: 0 };
+        utterance = { number: utterances++, audio: new Recording(), abort: new AbortController(), endedAt: 0 };
         dispatch({ type: 'speech_start', utterance: utterance.number, startedAt: timeOf(event.start) });
         const work = transcribe(utterance, options).finally(() => pending.delete(work));
         pending.add(work);
@@ -87,7 +87,6 @@ export async function listen(options: EarOptions): Promise<void> {
     if (!signal.aborted) options.fault(error instanceof VadFault ? 'vad' : 'source', describe(error));
   }
   for (const event of segmenter.flush()) handle(event);
-  if (signal.aborted) utterance?.abort.abort();
   await Promise.all(pending);
 }
 
@@ -98,15 +97,17 @@ async function transcribe(utterance: Utterance, options: EarOptions): Promise<vo
   const stop = () => utterance.abort.abort();
   if (signal.aborted) stop();
   signal.addEventListener('abort', stop, { once: true });
-  const { number, abort } = utterance;
-  const heard: Float32Array[] = [];
+  const { number, audio, abort } = utterance;
   try {
-    const text = await words(keep(utterance.audio, heard), utterance, options).catch(error => {
+    const text = await words(utterance, options).catch(error => {
       if (abort.signal.aborted) throw error;
       dispatch({ type: 'stt_error', utterance: number, message: describe(error), final: false });
-      return words(replayed(heard, utterance.audio), utterance, options);
+      return words(utterance, options);
     });
-    const finished = text.trim() === '' || ((await options.endOfTurn?.isFinished(text)) ?? looksFinished(text));
+    // Some know the words before the silence is long enough.
+    await audio.end();
+    const finished = text.trim() === '' || (await looksLikeEnd(text, utterance, options));
+    if (abort.signal.aborted) return;
     dispatch({ type: 'stt_final', utterance: number, text, endedAt: utterance.endedAt, finished });
   } catch (error) {
     // A rejected utterance was taken back already; nobody waits for its words.
@@ -117,26 +118,25 @@ async function transcribe(utterance: Utterance, options: EarOptions): Promise<vo
 }
 
 /** All words of an utterance. */
-async function words(audio: AsyncIterable<Float32Array>, { number, abort }: Utterance, { stt, dispatch }: EarOptions): Promise<string> {
+async function words({ number, audio, abort }: Utterance, { stt, dispatch }: EarOptions): Promise<string> {
   let final = '';
   for await (const { type, text, stable } of stt.transcribe(audio, { signal: abort.signal })) {
+    abort.signal.throwIfAborted();
     if (type === 'partial') dispatch({ type: 'stt_partial', utterance: number, text, ...(stable ? { stable } : {}) });
     else final = text;
   }
+  abort.signal.throwIfAborted();
   return final;
 }
 
-async function* keep(audio: AsyncIterable<Float32Array>, heard: Float32Array[]): AsyncGenerator<Float32Array> {
-  for await (const samples of audio) {
-    heard.push(samples);
-    yield samples;
+/** By the detector, and when it fails by our own rules: the words are known, so nothing is lost. */
+async function looksLikeEnd(text: string, { number, abort }: Utterance, { endOfTurn, dispatch }: EarOptions): Promise<boolean> {
+  try {
+    return (await endOfTurn?.isFinished(text)) ?? looksFinished(text);
+  } catch (error) {
+    if (!abort.signal.aborted) dispatch({ type: 'stt_error', utterance: number, message: describe(error), final: false });
+    return looksFinished(text);
   }
-}
-
-/** What was heard already, and what still comes. */
-async function* replayed(heard: readonly Float32Array[], rest: AsyncIterable<Float32Array>): AsyncGenerator<Float32Array> {
-  yield* heard;
-  yield* rest;
 }
 
 function concat(a: Float32Array, b: Float32Array): Float32Array<ArrayBuffer> {

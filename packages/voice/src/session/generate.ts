@@ -38,8 +38,8 @@ export async function generate(userText: string, options: GenerateOptions): Prom
         speak(splitter.push(event.delta));
         cancelIdle = clock.setTimer(IDLE_MS, () => speak(splitter.idle()));
       } else if (event.type !== 'done') {
-        // What was said before a tool must not wait for what comes after it.
-        speak(splitter.idle());
+        // What was said before a tool must not wait for what comes after it, nor run into it.
+        speak(splitter.flush());
         dispatch({ ...event, generation });
       }
     }

@@ -16,6 +16,9 @@ export interface MouthOptions {
 /** Audio that may wait to be played before synthesis pauses; seconds. */
 const MAX_WAITING_SECONDS = 20;
 
+/** A voice that gives nothing for so long has died; milliseconds. */
+const PIECE_WITHIN_MS = 15_000;
+
 /** The voice of one generation: speaks its clauses one after the other until the signal aborts. */
 export class Mouth {
   readonly #clauses = new Channel<{ readonly clause: Clause; readonly number: number }>();
@@ -38,6 +41,7 @@ export class Mouth {
   async #run(generation: number, signal: AbortSignal): Promise<void> {
     const { dispatch, player, clock } = this.#options;
     for await (const { clause, number } of this.#clauses) {
+      if (signal.aborted) return;
       const place = player.ledger.open(generation, clause.text);
       try {
         while (player.waiting > MAX_WAITING_SECONDS * this.#options.tts.sampleRate) await sleep(clock, 100, signal);
@@ -46,7 +50,7 @@ export class Mouth {
         dispatch({ type: 'tts_done', generation, clause: number });
       } catch (error) {
         if (signal.aborted) return;
-        player.ledger.close(place);
+        player.ledger.fail(place);
         dispatch({ type: 'tts_error', generation, clause: number, message: describe(error), final: true });
       }
     }
@@ -78,12 +82,43 @@ export class Mouth {
   }
 
   async #synthesize(text: string, generation: number, place: number, signal: AbortSignal, onAudio: () => void): Promise<void> {
-    const { tts, player } = this.#options;
-    for await (const { samples, words } of tts.synthesize(text, { signal })) {
+    const { tts, player, clock } = this.#options;
+    let isSilent = true;
+    for await (const { samples, words } of within(PIECE_WITHIN_MS, tts.synthesize(text, { signal }), clock, signal)) {
       signal.throwIfAborted();
-      onAudio();
+      // Some begin with an empty piece, which nobody hears.
+      if (samples.length > 0) {
+        isSilent = false;
+        onAudio();
+      }
       player.queue(generation, place, samples, words);
     }
     signal.throwIfAborted();
+    if (isSilent) throw new Error(`${tts.name} gave no sound.`);
+  }
+}
+
+/** The items as they come; throws when the next one takes longer than this, or the signal aborts: not every engine heeds it. */
+async function* within<T>(ms: number, items: AsyncIterable<T>, clock: Clock, signal: AbortSignal): AsyncGenerator<T> {
+  const iterator = items[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const waiting = new AbortController();
+      const stop = () => waiting.abort();
+      signal.addEventListener('abort', stop, { once: true });
+      const late = sleep(clock, ms, waiting.signal).then(
+        () => Promise.reject(new Error(`The voice gave nothing for ${ms / 1000} s.`)),
+        () => Promise.reject(signal.reason),
+      );
+      const next = await Promise.race([iterator.next(), late]).finally(() => {
+        signal.removeEventListener('abort', stop);
+        late.catch(() => {});
+        waiting.abort();
+      });
+      if (next.done) return;
+      yield next.value;
+    }
+  } finally {
+    iterator.return?.().catch(() => {});
   }
 }

@@ -92,14 +92,16 @@ export class Replies {
     const { played, queued } = player.ledger.count(generation);
     // A clause without a sound is not heard before something else is.
     const heard = played > 0 ? player.ledger.heard(generation) : '';
-    const text = interrupted ? heard : reply.text;
+    // A voice that died before the end has cut the reply too.
+    const cut = interrupted || (player.ledger.hasFailed(generation) && heard !== reply.text);
+    const text = cut ? heard.trimEnd() : reply.text;
     player.ledger.forget(generation);
     const toMs = (samples: number) => Math.round((samples * 1000) / sink.sampleRate);
     const playedMs = toMs(played);
     if (played > 0) emit({ type: 'audio_stop', turn, generation, playedMs, queuedMs: toMs(queued) });
     if (text.trim() !== '')
-      emit({ type: 'message', role: 'assistant', text, turn, generation, playedMs, ...(interrupted ? { interrupted } : {}) });
-    const report = { text, interrupted, ...(withdrawn ? { withdrawn } : {}) };
+      emit({ type: 'message', role: 'assistant', text, turn, generation, playedMs, ...(cut ? { interrupted: true } : {}) });
+    const report = { text, interrupted: cut, ...(withdrawn ? { withdrawn } : {}) };
     if (kind === 'reply') llm.heard(report);
     else if (text.trim() !== '') llm.said?.(report);
   }

@@ -36,6 +36,8 @@ export interface VoiceSessionOptions {
   readonly signal?: AbortSignal;
 }
 
+const CLOSE_WITHIN_MS = 2000;
+
 /**
  * One spoken conversation: source → voice activity → speech to text → model → clauses → speech → sink. All decisions are `reduce`'s; this
  * carries them out. It ends when it is closed, when its signal aborts, or when the source has ended and the last reply was heard. Engines and
@@ -121,7 +123,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     this.#dispatch({ type: 'interrupt' });
   }
 
-  /** Ends everything; resolves when no task, timer or listener is left. */
+  /** Ends everything; resolves when no task, timer or listener is left, or after two seconds. */
   close(): Promise<void> {
     this.#closing ??= this.#close();
     return this.#closing;
@@ -146,7 +148,13 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
     this.#dispatch({ type: 'close' });
     this.#player.end();
     this.#abort.abort();
-    await Promise.all(this.#tasks);
+    // Some engines do not heed their signal; nobody waits for them.
+    let cancel = () => {};
+    const patience = new Promise<void>(resolve => {
+      cancel = this.#clock.setTimer(CLOSE_WITHIN_MS, resolve);
+    });
+    await Promise.race([Promise.all(this.#tasks), patience]);
+    cancel();
     this.#events.close();
   }
 

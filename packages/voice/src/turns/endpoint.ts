@@ -11,7 +11,14 @@ export function floorIsTaken({ state }: Step): boolean {
   return state.user === 'speaking' || state.transcribing.length > 0;
 }
 
-/** Speech before anything of the reply was heard: what was asked is taken back, or at least not answered. */
+/** So much is said before anything of the reply was heard that the agent listens again. Words will take the reply back; a noise will not. */
+export function yieldsFloor(step: Step): boolean {
+  const { reply, user, spokenMs, policy } = step.state;
+  const { pauseMs } = policy.interrupt;
+  return user === 'speaking' && pauseMs !== false && spokenMs >= pauseMs && reply?.heard === false && mayInterrupt(step);
+}
+
+/** Words before anything of the reply was heard: what was asked is taken back, or at least not answered. */
 export function takeBack(step: Step): void {
   const { reply } = step.state;
   // Whether a guess was right is seen when the turn is over.
@@ -48,7 +55,7 @@ export function endTurn(step: Step): void {
   const { fragments, reply, supersedes } = step.state;
   if (fragments.length === 0) return;
   step.due('endpoint', undefined);
-  const text = fragments.join(' ');
+  const text = textOf(fragments);
   const turn = step.state.turn + 1;
   const guessed = reply !== undefined && !reply.confirmed && sameWords(reply.userText, text);
   if (!guessed) cancelReply(step, { withdrawn: reply?.confirmed === false });
@@ -64,15 +71,19 @@ export function endTurn(step: Step): void {
 /** The user pauses, and speech to text knows the words already. */
 export function guessAtPause(step: Step, text: string): void {
   const { overlap, fragments } = step.state;
-  if (!overlap && looksFinished(text)) guess(step, [...fragments, text]);
+  if (!overlap && looksFinished(text)) guess(step, textOf([...fragments, { text }]));
+}
+
+export function textOf(fragments: readonly { readonly text: string }[]): string {
+  return fragments.map(({ text }) => text).join(' ');
 }
 
 /** Asks the model before the turn is over: in most cases it is. */
-function guess(step: Step, words = step.state.fragments): void {
+function guess(step: Step, text = textOf(step.state.fragments)): void {
   const { reply, policy, guesses, turn } = step.state;
   if (policy.preemptive === 'off' || reply || guesses >= policy.guesses) return;
   step.set({ guesses: guesses + 1 });
-  requestReply(step, { turn: turn + 1, userText: words.join(' '), confirmed: false, retried: false });
+  requestReply(step, { turn: turn + 1, userText: text, confirmed: false, retried: false });
 }
 
 /** The agent says what it is to say unasked, when nobody else speaks. */

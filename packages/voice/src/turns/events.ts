@@ -37,8 +37,9 @@ export type ReplyProgress = { readonly generation: number } & (
   | { readonly type: 'playout_started' | 'playout_drained' }
 );
 
-/** `endpoint`: the user's turn may be over · `resume`: nothing came of a barge-in · `hold`: a tool takes its time · `away`: nobody says anything. */
-export type TimerName = 'endpoint' | 'resume' | 'hold' | 'away';
+/** `endpoint`: the user's turn may be over · `resume`: nothing came of a barge-in · `hold`: a tool takes its time · `away`: nobody says anything · `words`: speech to text
+ * takes too long. */
+export type TimerName = 'endpoint' | 'resume' | 'hold' | 'away' | 'words';
 
 /** What the core wants done. The runtime carries it out and decides nothing. */
 export type TurnEffect =

@@ -9,7 +9,8 @@ import { beyondBackchannel, repeats } from './words.js';
 export function openOverlap(step: Step, utterance: number): void {
   const { reply, overlap } = step.state;
   if (overlap) return step.setOverlap({ utterances: [...overlap.utterances, utterance], endedAt: undefined });
-  if (!reply?.audible || !mayInterrupt(step)) return;
+  // Also where it pauses, to think or for a tool: it would go on in the middle of what is said.
+  if (!reply?.heard || !mayInterrupt(step)) return;
   const { generation } = reply;
   step.set({ overlap: { generation, utterances: [utterance], stage: 'heard', endedAt: undefined, text: '', verdict: undefined } });
 }

@@ -9,6 +9,8 @@ export interface TurnPolicy {
     readonly unfinishedMs: number;
     /** Words that follow an unanswered turn after less than this belong to it, even when its silence was over. */
     readonly mergeMs: number;
+    /** Words that take longer than this are not waited for; when they come after all, they are a turn of their own. */
+    readonly wordsMs: number;
   };
   readonly interrupt: {
     /** This much speech over the agent makes it quieter … */
@@ -38,7 +40,7 @@ export interface TurnPolicy {
 }
 
 export const defaultTurnPolicy: TurnPolicy = {
-  endpoint: { finishedMs: 300, unfinishedMs: 1500, mergeMs: 500 },
+  endpoint: { finishedMs: 300, unfinishedMs: 1500, mergeMs: 500, wordsMs: 10_000 },
   interrupt: { duckMs: 120, pauseMs: 300, words: 2, minWords: 1, resumeMs: 600 },
   preemptive: 'text',
   guesses: 3,

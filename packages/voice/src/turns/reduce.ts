@@ -1,4 +1,4 @@
-import { awaitEndOfTurn, dropGuess, endTurn, floorIsTaken, guessAtPause, sayNext, takeBack } from './endpoint.js';
+import { awaitEndOfTurn, dropGuess, endTurn, floorIsTaken, guessAtPause, sayNext, takeBack, textOf, yieldsFloor } from './endpoint.js';
 import type { TimerName, TurnEffect, TurnEvent } from './events.js';
 import { openOverlap, overlapFinal, overlapPartial, resumeReply, settleOverlap, soundEnds, soundGoesOn } from './overlap.js';
 import { cancelReply, finishReply, speakClauses, takeProgress } from './reply.js';
@@ -32,16 +32,15 @@ function take(step: Step, event: TurnEvent): void {
     case 'speech_resumes':
       return beginUtterance(step, event);
     case 'speech_goes_on': {
-      const { pauseMs } = step.state.policy.interrupt;
       // A guess was made because nothing more was said.
       if (event.spokenMs > step.state.spokenMs) dropGuess(step);
       step.set({ spokenMs: event.spokenMs });
-      if (pauseMs !== false && event.spokenMs >= pauseMs) takeBack(step);
       return soundGoesOn(step, event.spokenMs);
     }
     case 'speech_end':
       step.emit({ type: 'vad_end', utterance: event.utterance, endedAt: Math.round(event.endedAt), accepted: event.accepted });
       setUser(step, 'quiet');
+      step.set({ quietSince: event.endedAt });
       soundEnds(step, event.endedAt);
       return event.accepted ? undefined : forget(step, event.utterance);
     case 'echo':
@@ -57,7 +56,7 @@ function take(step: Step, event: TurnEvent): void {
       const counts = overlapFinal(step, event.utterance, text) && text !== '';
       if (counts) {
         takeBack(step);
-        step.set({ fragments: [...step.state.fragments, text], endedAt: event.endedAt, finished: event.finished });
+        addFragment(step, text, event);
       }
       return forget(step, event.utterance);
     }
@@ -65,13 +64,14 @@ function take(step: Step, event: TurnEvent): void {
       step.emit({ type: 'error', stage: 'stt', message: event.message });
       return event.final ? forget(step, event.utterance) : undefined;
     case 'typed':
-      step.set({ fragments: [...step.state.fragments, event.text.trim()] });
+      step.set({ fragments: [...step.state.fragments, { utterance: Number.POSITIVE_INFINITY, text: event.text.trim() }] });
       dropGuess(step);
       return endTurn(step);
     case 'say':
       return step.set({ sayings: [...step.state.sayings, { text: event.text, interruptible: event.allowInterruptions }] });
     case 'interrupt':
-      return cancelReply(step, { withdrawn: false });
+      // What a guess was asked is asked again when the turn is over.
+      return cancelReply(step, { withdrawn: step.state.reply?.confirmed === false });
     case 'timer':
       return timer(step, event.timer);
     case 'source_end':
@@ -93,6 +93,7 @@ function beginUtterance(step: Step, { utterance, startedAt }: { readonly utteran
 
 /** What follows from what is known now. */
 function settle(step: Step): void {
+  awaitWords(step);
   speakClauses(step);
   finishReply(step);
   awaitEndOfTurn(step);
@@ -118,7 +119,18 @@ function timer(step: Step, name: TimerName): void {
       step.set({ awaitsUser: false });
       setUser(step, 'away');
       return step.emit({ type: 'away' });
+    case 'words':
+      step.set({ transcribing: [] });
+      return step.emit({ type: 'error', stage: 'stt', message: 'Speech to text gave no words.' });
   }
+}
+
+/** Words come in the order in which they were recognized, and are kept in the one in which they were said. */
+function addFragment(step: Step, text: string, { utterance, endedAt, finished }: Extract<TurnEvent, { readonly type: 'stt_final' }>): void {
+  const { fragments } = step.state;
+  const later = fragments.findIndex(fragment => fragment.utterance > utterance);
+  if (later !== -1) return step.set({ fragments: fragments.toSpliced(later, 0, { utterance, text }) });
+  step.set({ fragments: [...fragments, { utterance, text }], endedAt, finished });
 }
 
 function forget(step: Step, utterance: number): void {
@@ -131,7 +143,7 @@ function close(step: Step): void {
   showAgent(step);
   tuneOutput(step);
   const { fragments, turn } = step.state;
-  if (fragments.length > 0) step.emit({ type: 'message', role: 'user', text: fragments.join(' '), turn: turn + 1 });
+  if (fragments.length > 0) step.emit({ type: 'message', role: 'user', text: textOf(fragments), turn: turn + 1 });
   for (const name of Object.keys(step.state.timers) as TimerName[]) step.due(name, undefined);
   step.emit({ type: 'closed' });
   step.set({ closed: true, fragments: [] });
@@ -139,7 +151,7 @@ function close(step: Step): void {
 
 function showAgent(step: Step): void {
   const { reply, agent } = step.state;
-  const shows = !reply?.confirmed ? 'listening' : reply.audible ? 'speaking' : 'thinking';
+  const shows = !reply?.confirmed || yieldsFloor(step) ? 'listening' : reply.audible ? 'speaking' : 'thinking';
   if (shows === agent) return;
   step.set({ agent: shows });
   step.emit({ type: 'agent_state', state: shows });
@@ -188,6 +200,11 @@ function startHoldSound(step: Step): void {
   step.set({ holdSound: true });
   step.emit({ type: 'hold_start', turn: reply.turn, generation: reply.generation });
   step.do({ type: 'start_hold_sound' });
+}
+
+function awaitWords(step: Step): void {
+  const { user, transcribing, quietSince, policy } = step.state;
+  step.due('words', user !== 'speaking' && transcribing.length > 0 ? quietSince + policy.endpoint.wordsMs : undefined);
 }
 
 function awaitUser(step: Step): void {

@@ -85,9 +85,12 @@ export function cancelReply(step: Step, { withdrawn }: { readonly withdrawn: boo
   if (!reply) return;
   const { generation, turn } = reply;
   if (!reply.done && reply.kind === 'reply') step.emit({ type: 'llm_cancelled', turn, generation });
-  if (reply.spoken.length > reply.synthesized) step.emit({ type: 'tts_cancelled', turn, generation, clause: reply.asked - 1 });
+  // What cannot be spoken was asked, and is done, without synthesis.
+  if (reply.spoken.length > 0 && reply.asked > reply.synthesized)
+    step.emit({ type: 'tts_cancelled', turn, generation, clause: reply.asked - 1 });
   endReply(step, { type: 'cancel_reply', generation, withdrawn });
-  if (withdrawn && reply.confirmed) step.set({ fragments: [reply.userText, ...step.state.fragments], supersedes: turn });
+  if (withdrawn && reply.confirmed)
+    step.set({ fragments: [{ utterance: -1, text: reply.userText }, ...step.state.fragments], supersedes: turn });
 }
 
 /** Everything was said and played. */
@@ -107,19 +110,26 @@ function endReply(step: Step, effect: TurnEffect): void {
 function failReply(step: Step): void {
   const { reply } = step.state;
   if (!reply) return;
+  if (!reply.confirmed) return giveUpGuessing(step);
   const untouched = reply.asked === 0 && reply.waiting.length === 0 && !reply.usedTools;
   if (!untouched || reply.retried) return apologize(step);
   const { generation, turn, userText, confirmed } = reply;
   endReply(step, { type: 'cancel_reply', generation, withdrawn: true });
-  // A guess is made again when the turn is over.
-  if (confirmed) requestReply(step, { turn, userText, confirmed, retried: true });
+  requestReply(step, { turn, userText, confirmed, retried: true });
+}
+
+/** What fails in a guess is tried again when the turn is over. */
+function giveUpGuessing(step: Step): void {
+  cancelReply(step, { withdrawn: true });
+  step.set({ guesses: step.state.policy.guesses });
 }
 
 function apologize(step: Step): void {
   const { reply, policy, sayings } = step.state;
   if (!reply) return;
+  if (!reply.confirmed) return giveUpGuessing(step);
   const { generation, turn, heard, kind } = reply;
-  endReply(step, { type: 'cancel_reply', generation, withdrawn: false });
+  cancelReply(step, { withdrawn: false });
   if (heard || kind === 'say' || policy.apology === '') return;
   step.emit({ type: 'apology', turn, generation, text: policy.apology });
   step.set({ sayings: [{ text: policy.apology, interruptible: true }, ...sayings] });

@@ -49,6 +49,13 @@ export interface OverlapState {
   readonly verdict: OverlapVerdict | undefined;
 }
 
+/** Words of a turn that has not ended. */
+export interface Fragment {
+  /** Less than 0: an earlier turn, taken back. */
+  readonly utterance: number;
+  readonly text: string;
+}
+
 /** Everything that turn-taking knows. Plain data: a state can be printed, stored and compared. */
 export interface TurnState {
   readonly policy: TurnPolicy;
@@ -56,8 +63,8 @@ export interface TurnState {
   readonly agent: AgentState;
   readonly turn: number;
   readonly generation: number;
-  /** What was said in the turn that has not ended yet. */
-  readonly fragments: readonly string[];
+  /** What was said in the turn that has not ended yet, in the order in which it was said. */
+  readonly fragments: readonly Fragment[];
   /** The unanswered turn whose words stand at the beginning of `fragments`. */
   readonly supersedes: number | undefined;
   /** When the last fragment's speech ended, and whether its words look finished. */
@@ -67,6 +74,8 @@ export interface TurnState {
   readonly startedAt: number;
   /** Speech in it so far. */
   readonly spokenMs: number;
+  /** When the last utterance ended. */
+  readonly quietSince: number;
   /** Utterances whose words are not known yet. */
   readonly transcribing: readonly number[];
   readonly reply: ReplyState | undefined;
@@ -99,6 +108,7 @@ export function initialTurnState(policy: TurnPolicy): TurnState {
     finished: true,
     startedAt: 0,
     spokenMs: 0,
+    quietSince: 0,
     transcribing: [],
     reply: undefined,
     overlap: undefined,

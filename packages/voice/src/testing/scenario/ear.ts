@@ -28,6 +28,8 @@ export class ScriptedEar {
   #hearsUntil: number | undefined;
   #spoken = 0;
   #accepted = false;
+  /** The noise with which the present stretch began. */
+  #noise: number | undefined;
   readonly #timers = new Set<() => void>();
 
   constructor(vad: { readonly onsetMs: number; readonly silenceMs: number }, policy: TurnPolicy) {
@@ -66,7 +68,10 @@ export class ScriptedEar {
       this.#hearsUntil = to + silenceMs;
       const type = goesOn ? 'speech_resumes' : 'speech_start';
       options.dispatch({ type, utterance, startedAt: from });
-      if (!words && goesOn) options.dispatch({ type: 'stt_final', utterance, text: '', endedAt: to, finished: true });
+      // A noise beside words has none itself; alone, it is rejected in the end.
+      if (goesOn && words && this.#noise !== undefined) this.#noWords(this.#noise, from);
+      if (goesOn && !words) this.#noWords(utterance, to);
+      if (!goesOn || words) this.#noise = goesOn || words ? undefined : utterance;
       options.dispatch({ type: 'speech_goes_on', utterance, spokenMs: before + onsetMs });
     });
     const { duckMs, pauseMs } = this.#policy.interrupt;
@@ -93,6 +98,10 @@ export class ScriptedEar {
         options.dispatch({ type: 'stt_error', utterance, message: error, final: failure === 2 });
       if (failures < 2) options.dispatch({ type: 'stt_final', utterance, text, endedAt: to, finished });
     });
+  }
+
+  #noWords(utterance: number, endedAt: number): void {
+    this.#options?.dispatch({ type: 'stt_final', utterance, text: '', endedAt, finished: true });
   }
 
   /** The microphone hears the loudspeaker: the guard has kept it from becoming speech. */
