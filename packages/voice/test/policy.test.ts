@@ -53,7 +53,7 @@ describe('the policy', () => {
     ['interrupt.resumeMs', value => ({ interrupt: { resumeMs: value } })],
     ['guesses', value => ({ guesses: value })],
     ['vad.silenceMs', value => ({ vad: { silenceMs: value } })],
-    ['vad.onThreshold', value => ({ vad: { onThreshold: value } })],
+    ['vad.onThreshold', value => ({ vad: { onThreshold: value, offThreshold: 0 } })],
     ['holdMs', value => ({ holdMs: value })],
     ['awayMs', value => ({ awayMs: value })],
   ];
@@ -64,6 +64,14 @@ describe('the policy', () => {
       expect(() => turnPolicy(changes(bad))).toThrow(`policy.${name} `);
     }
     expect(() => turnPolicy(changes(0))).not.toThrow();
+  });
+
+  test('refuses thresholds the wrong way round, and texts that are none', () => {
+    expect(() => turnPolicy({ vad: { onThreshold: 0.3, offThreshold: 0.5 } })).toThrow(
+      /offThreshold \(0\.5\) must not be above onThreshold \(0\.3\)/,
+    );
+    expect(() => turnPolicy({ apology: 5 as never })).toThrow(/apology must be a text/);
+    expect(() => turnPolicy({ backchannels: 'mhm' as never })).toThrow(/backchannels must be a list of texts/);
   });
 
   test.each(numbers)('%s may be off only where that means something', (name, changes) => {

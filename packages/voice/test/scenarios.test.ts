@@ -365,6 +365,21 @@ describe('tools', () => {
     expect(times(quick, 'hold_start')).toEqual([]);
   });
 
+  test('who was away is back by typing', async () => {
+    const trace = await play({
+      policy: { ...COMMON.policy, awayMs: 3000 },
+      user: [ASK, { typed: 'Still here.', at: 20_000 }],
+      llm: [OKAY],
+      end: 40_000,
+    });
+    expect(times(trace, 'away')).toHaveLength(2);
+    expect(
+      states(trace, 'user_state')
+        .slice(-3)
+        .map(state => state.split(' ')[1]),
+    ).toEqual(['away', 'quiet', 'away']);
+  });
+
   test('nobody is away while one runs', async () => {
     const trace = await play({
       policy: { ...COMMON.policy, awayMs: 3000 },

@@ -75,6 +75,12 @@ export class Player {
     this.#tick();
   }
 
+  /** Tells what was played since it last looked. */
+  update(): void {
+    this.#readPosition();
+    this.#tell();
+  }
+
   /** Plays nothing more until `release`, which goes on at the very sample. */
   hold(): void {
     this.#isHeld = true;

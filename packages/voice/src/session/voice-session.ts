@@ -160,6 +160,8 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
 
   /** One event at a time: an effect that leads to another event waits its turn. */
   #dispatch(event: TurnEvent): void {
+    // What was played before this event is known before it.
+    if (!this.#reducing) this.#player.update();
     this.#inbox.push(event);
     if (this.#reducing) return;
     this.#reducing = true;

@@ -79,6 +79,11 @@ export function turnPolicy(changes: PolicyChanges = {}): TurnPolicy {
     if (mayBeOff && value === false) continue;
     if (!(typeof value === 'number' && value >= 0)) throw new RangeError(`policy.${name} must be a number from 0, not ${String(value)}.`);
   }
+  if (vad.offThreshold > vad.onThreshold)
+    throw new RangeError(`policy.vad.offThreshold (${vad.offThreshold}) must not be above onThreshold (${vad.onThreshold}).`);
+  if (typeof policy.apology !== 'string') throw new TypeError('policy.apology must be a text; an empty one says nothing.');
+  if (!Array.isArray(policy.backchannels) || policy.backchannels.some(phrase => typeof phrase !== 'string'))
+    throw new TypeError('policy.backchannels must be a list of texts.');
   if (!['off', 'text', 'speech'].includes(policy.preemptive))
     throw new RangeError(`policy.preemptive must be off, text or speech, not ${String(policy.preemptive)}.`);
   return policy;
@@ -95,7 +100,7 @@ function named(group: string, values: object): Record<string, unknown> {
 }
 
 const OPEN_ENDED =
-  /(?:[,;:–—…-]|\.\.\.|\b(?:and|or|but|so|because|if|when|the|a|an|to|of|for|with|from|in|on|at|by|my|your|is|are|was|were|um|uh|er))$/iu;
+  /(?:[,;:–—…、，；：،؛-]|\.\.\.|\b(?:and|or|but|so|because|if|when|the|a|an|to|of|for|with|from|in|on|at|by|my|your|is|are|was|were|um|uh|er))$/iu;
 
 /** Whether words sound as if more will come. Full stops are no proof: speech to text puts them behind anything. */
 export function looksFinished(text: string): boolean {

@@ -64,6 +64,7 @@ function take(step: Step, event: TurnEvent): void {
       step.emit({ type: 'error', stage: 'stt', message: event.message });
       return event.final ? forget(step, event.utterance) : undefined;
     case 'typed':
+      if (step.state.user === 'away') setUser(step, 'quiet');
       step.set({ fragments: [...step.state.fragments, { utterance: Number.POSITIVE_INFINITY, text: event.text.trim() }] });
       dropGuess(step);
       return endTurn(step);

@@ -290,8 +290,7 @@ function* soundAddsUp(trace: Trace): Generator<Fault> {
     const flushed = all(trace, 'flush').some(flush => flush.generation === generation);
     if (playedMs > queuedMs) yield { t, message: `${playedMs} ms were played of ${queuedMs}` };
     else if (!flushed && playedMs !== queuedMs) yield { t, message: `${queuedMs - playedMs} ms of generation ${generation} were lost` };
-    // What was stopped within its first frame was not noticed.
-    if (!first && playedMs > FRAME_MS) yield { t, message: `the sound of generation ${generation} has no beginning` };
+    if (!first) yield { t, message: `the sound of generation ${generation} has no beginning` };
     if (first && playedMs > t - first.t + FRAME_MS) yield { t, message: `${playedMs} ms were played in ${t - first.t} ms` };
   }
 }
