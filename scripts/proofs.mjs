@@ -16,9 +16,9 @@ const CAPABILITIES = [
 ];
 const PROOFS = [
   ['recorded answers', /facts\.json|recordedFacts|shared\/streams|support\/recorded|readFacts/],
-  ['in-process server', /createServer|serve\(|strictServer|support\/server|WebSocketServer|strict-server|-wire\.js|fetch:/],
+  ['in-process server', /createServer|serve\(|soundServer\(|strictServer\(|strictGemini\(|WebSocketServer|Twin\(/],
   ['conformance kit', /[cC]onformance\(/],
-  ['real engine', /\.gguf|writeGguf|tinyGguf/],
+  ['real engine', /support\/llama-peer/],
 ];
 
 const files = readdirSync(folder, { recursive: true, encoding: 'utf8' })

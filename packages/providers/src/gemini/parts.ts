@@ -21,8 +21,12 @@ export function mediaToWire(part: ImagePart | FilePart): WireObject {
   return { fileData: { mimeType, fileUri: part.url } };
 }
 
-/** The API wants one type, not a pattern; without one it looks for itself. */
 function mediaTypeOf({ mediaType }: ImagePart | FilePart): string | undefined {
+  return mediaType === 'application/json' || mediaType === 'application/xml' ? 'text/plain' : oneMediaType(mediaType);
+}
+
+/** The type as the API spells it. It wants one, not a pattern; without one it looks for itself. */
+export function oneMediaType(mediaType: string): string | undefined {
   if (mediaType === '' || mediaType.includes('*')) return undefined;
-  return mediaType === 'application/json' || mediaType === 'application/xml' ? 'text/plain' : mediaType;
+  return mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
 }

@@ -1,6 +1,7 @@
 // Words, pictures, sound and files in the terms of the Interactions API, both ways.
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
 import { base64Of, bytesOf } from '../../http/bytes.js';
+import { oneMediaType } from '../parts.js';
 import type { WireObject } from '../wire.js';
 
 /** Files that are text already go as words: the API's documents are PDFs and tables. */
@@ -31,8 +32,7 @@ export function mediaToWire(part: ImagePart | FilePart): WireObject {
   }
   const kind = mediaType.split('/')[0] ?? '';
   const type = MEDIA.has(kind) ? kind : part.type === 'image' ? 'image' : 'document';
-  // The API wants one type, not a pattern; without one it looks for itself.
-  const mime_type = mediaType === '' || mediaType.includes('*') ? undefined : mediaType;
+  const mime_type = oneMediaType(mediaType);
   return data === undefined ? { type, mime_type, uri: url } : { type, mime_type, data };
 }
 
