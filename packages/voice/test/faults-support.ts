@@ -26,7 +26,7 @@ export interface StageOptions {
   readonly holdSound?: Float32Array;
 }
 
-export interface Saying {
+interface Saying {
   readonly finalMs?: number;
   readonly partials?: readonly (readonly [number, string])[];
   readonly finished?: boolean;
