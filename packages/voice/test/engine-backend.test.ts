@@ -106,3 +106,13 @@ describe('engineBackend', () => {
     expect(history(session)[0]).toBe('user: x');
   });
 });
+
+test('what was said last, before the session was closed, stands in the history', async () => {
+  const session = createSession({ engine: createEngine({ chat: scripted(['Hello.']) }) });
+  const backend = engineBackend(session);
+  for await (const _ of backend.reply('Hi', { signal: new AbortController().signal }));
+  backend.heard({ text: 'Hello.', interrupted: false });
+  backend.noted?.('And one more thing');
+  await new Promise(setImmediate);
+  expect(session.messages.at(-1)).toEqual({ role: 'user', content: 'And one more thing' });
+});

@@ -27,6 +27,8 @@ export interface LlmBackend {
   heard(report: HeardReport): void;
   /** The agent said this unasked. */
   said?(report: HeardReport): void;
+  /** The user said this, and the session was closed before it could be answered. */
+  noted?(text: string): void;
   /** Forgets the conversation. */
   reset(): void;
 }

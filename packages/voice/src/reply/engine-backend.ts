@@ -82,6 +82,9 @@ export function engineBackend(session: Session): LlmBackend {
         session.replaceMessages([...session.messages, message]);
       });
     },
+    noted(text): void {
+      after(() => session.replaceMessages([...session.messages, user(text)]));
+    },
     reset(): void {
       after(() => session.replaceMessages(session.messages.filter(message => message.role === 'system')));
     },

@@ -202,6 +202,8 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         return this.#replies.speak(effect.clause, effect.number);
       case 'confirm_reply':
         return this.#replies.confirm();
+      case 'note_words':
+        return this.#options.llm.noted?.(effect.text);
       case 'hold_output':
         return this.#player.hold();
       case 'release_output':

@@ -56,6 +56,8 @@ export type TurnEffect =
   | { readonly type: 'speak'; readonly generation: number; readonly clause: Clause; readonly number: number }
   /** Ends model, tools, synthesis and queue of a generation at once. `withdrawn`: its question comes again with what follows. */
   | { readonly type: 'cancel_reply'; readonly generation: number; readonly withdrawn: boolean }
+  /** The user said this, and it will not be answered any more. */
+  | { readonly type: 'note_words'; readonly text: string }
   /** Everything of the generation was spoken and played. */
   | { readonly type: 'finish_reply'; readonly generation: number }
   /** Nothing more is played, or it goes on at the very sample. */

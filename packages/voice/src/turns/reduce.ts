@@ -140,11 +140,15 @@ function forget(step: Step, utterance: number): void {
 
 /** Words that no turn has taken yet are not lost. */
 function close(step: Step): void {
-  cancelReply(step, { withdrawn: false });
+  cancelReply(step, { withdrawn: step.state.reply?.confirmed === false });
   showAgent(step);
   tuneOutput(step);
   const { fragments, turn } = step.state;
-  if (fragments.length > 0) step.emit({ type: 'message', role: 'user', text: textOf(fragments), turn: turn + 1 });
+  if (fragments.length > 0) {
+    const text = textOf(fragments);
+    step.emit({ type: 'message', role: 'user', text, turn: turn + 1 });
+    step.do({ type: 'note_words', text });
+  }
   for (const name of Object.keys(step.state.timers) as TimerName[]) step.due(name, undefined);
   step.emit({ type: 'closed' });
   step.set({ closed: true, fragments: [] });
