@@ -1,15 +1,20 @@
-// Reading a streamed answer: CPU per chunk, memory, 100 streams at once, delay of each chunk, side by side with other clients in one run, each in a fresh process.
+// Reading a streamed answer: CPU per chunk, memory, 100 streams at once, delay of each chunk, side by side with other clients in one run, each in a fresh process, three times.
 // Writes the plot to bench/streaming.svg.
 import { writeFileSync } from 'node:fs';
 import { compare } from './clients/compare.mjs';
 import { printColumns } from './clients/table.mjs';
 import { CLIENTS } from './clients/text.mjs';
 
-const rows = [];
+const ROUNDS = 3;
+const rounds = new Map(Object.keys(CLIENTS).map(name => [name, []]));
 await compare(measure => {
-  for (const name of Object.keys(CLIENTS)) rows.push(measure('text', name));
+  for (let round = 0; round < ROUNDS; round++) for (const [name, rows] of rounds) rows.push(measure('text', name));
 });
-const measured = rows.filter(row => row);
+// The round in the middle: one may have been disturbed.
+const measured = [...rounds.values()].flatMap(rows => {
+  const good = rows.filter(row => row).sort((a, b) => a.warmCpuUs - b.warmCpuUs);
+  return good.slice(good.length >> 1, (good.length >> 1) + 1);
+});
 
 printColumns(
   [

@@ -118,12 +118,14 @@ function* handOut(
   for (const event of burst) {
     if (signal.aborted) return;
     const distinct = ids.distinct(event);
-    for (const seen of output?.push(distinct) ?? [distinct]) {
-      const checked = checkCall(seen, tools);
-      fold.push(checked);
-      yield checked;
-    }
+    if (!output) yield counted(fold, checkCall(distinct, tools));
+    else for (const seen of output.push(distinct)) yield counted(fold, checkCall(seen, tools));
   }
+}
+
+function counted(fold: RunFold, event: StreamEvent): StreamEvent {
+  fold.push(event);
+  return event;
 }
 
 /** The end of a step, after what there is to say about its structured answer. */
