@@ -14,10 +14,7 @@ async function report(changes: Partial<Scenario>): Promise<TurnReport> {
     ...changes,
   });
   return turnReport(
-    trace.filter(
-      (line): line is Exclude<TraceLine, { type: 'user_speech_start' | 'user_speech_end' | 'left' }> =>
-        !/^user_speech|^left/.test(line.type),
-    ),
+    trace.filter((line): line is Exclude<TraceLine, { type: 'user_speech_start' | 'user_speech_end' }> => !/^user_speech/.test(line.type)),
   );
 }
 const policy = (preemptive: 'off' | 'text' | 'speech') => ({ endpoint: { finishedMs: 800 }, preemptive });

@@ -236,7 +236,7 @@ const DAMAGES: Record<number, readonly (readonly [string, Name, Damage])[]> = {
     ['the session is never closed', 'told', without({ type: 'closed' })],
     ['something comes after its end', 'told', added('behind', { type: 'closed' }, { type: 'error', stage: 'stt', message: 'late' })],
     ['it is closed twice', 'told', twice({ type: 'closed' })],
-    ['a timer is left', 'told', changed({ type: 'left' }, () => ({ timers: 1 }))],
+    ['a timer is left', 'told', changed({ type: 'closed' }, () => ({ timers: 1 }))],
   ],
   9: [
     ['sound is lost', 'told', both(changed({ type: 'audio_stop' }, ({ playedMs }: { playedMs: number }) => ({ queuedMs: playedMs + 1 })))],

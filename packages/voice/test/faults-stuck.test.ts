@@ -128,7 +128,7 @@ async function boundaries(name = '', guesses = false): Promise<number[]> {
   const { play } = plainTurn({ guesses });
   await play.until(20_000);
   const trace = await play.end();
-  const moments = new Set(trace.filter(({ type }) => type !== 'closed' && type !== 'left').flatMap(({ t }) => [t - 1, t, t + 1]));
+  const moments = new Set(trace.filter(({ type }) => type !== 'closed').flatMap(({ t }) => [t - 1, t, t + 1]));
   const length = SOUNDS[name] ?? 0;
   return [...moments].filter(t => t >= 0 && (length === 0 || t >= 1200 || t + length <= 300)).sort((a, b) => a - b);
 }

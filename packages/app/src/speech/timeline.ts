@@ -89,9 +89,7 @@ function describe(line: TraceLine): readonly [who: string, what: string] {
     case 'source_end':
       return ['ears', 'nothing more to hear'];
     case 'closed':
-      return ['session', 'closed'];
-    case 'left':
-      return ['session', line.timers === 0 ? 'leaves nothing behind' : `leaves ${line.timers} timers behind`];
+      return ['session', 'timers' in line && line.timers > 0 ? `closed, with ${line.timers} timers left behind` : 'closed'];
   }
 }
 

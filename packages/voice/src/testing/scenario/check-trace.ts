@@ -270,10 +270,10 @@ function* statesAreLegal(trace: Trace): Generator<Fault> {
 function* closedLeavesNothing(trace: Trace): Generator<Fault> {
   const at = trace.findIndex(({ type }) => type === 'closed');
   if (at === -1) yield { t: trace.at(-1)?.t ?? 0, message: 'the session was never closed' };
-  for (const line of at === -1 ? [] : trace.slice(at + 1)) {
-    if (line.type === 'left' && line.timers > 0) yield { t: line.t, message: `${line.timers} timers are left` };
-    if (line.type !== 'left' && !line.type.startsWith('user_speech')) yield { t: line.t, message: `${line.type} came after closed` };
-  }
+  const closed = trace[at];
+  if (closed && 'timers' in closed && closed.timers > 0) yield { t: closed.t, message: `${closed.timers} timers are left` };
+  for (const line of at === -1 ? [] : trace.slice(at + 1))
+    if (!line.type.startsWith('user_speech')) yield { t: line.t, message: `${line.type} came after closed` };
 }
 
 function* soundAddsUp(trace: Trace): Generator<Fault> {

@@ -52,8 +52,7 @@ export async function runScenario(json: unknown): Promise<Trace> {
   await clock.advance(scenario.end ?? user.lastMs + AFTER_THE_LAST_MS);
   user.end();
   await session.close();
-  lines.push({ t: Math.round(clock.now()), type: 'left', timers: clock.pending });
-  return lines;
+  return lines.map(line => (line.type === 'closed' ? { ...line, timers: clock.pending } : line));
 }
 
 /** The user's part. An action whose time counts from an event waits for its next occurrence after the action before it. */
