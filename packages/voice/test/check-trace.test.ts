@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noThenProperty: a scenario says so, and it is no function.
 // Good traces, each damaged in one place: the law that is broken is named, and no other.
 import { checkTrace, runScenario, type Scenario, type Trace, type TraceLine, virtualClock } from '@antiphon/voice/testing';
 import { beforeAll, describe, expect, test } from 'vitest';

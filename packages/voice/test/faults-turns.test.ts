@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noThenProperty: a scenario says so, and it is no function.
 // Turns that are split, answered twice or lost; noises that kill a reply; replies that talk over the user.
 import {
   checkTrace,

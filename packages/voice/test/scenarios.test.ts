@@ -1,4 +1,3 @@
-// biome-ignore-all lint/suspicious/noThenProperty: a scenario says so, and it is no function.
 // Conversations on a virtual clock, exact to the millisecond; edges of sound to one frame of 20 ms.
 import type { VoiceEvent } from '@antiphon/voice';
 import { checkTrace, runScenario, type Scenario, type Trace, type UserAction } from '@antiphon/voice/testing';

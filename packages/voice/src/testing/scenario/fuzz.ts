@@ -83,7 +83,6 @@ export function randomScenario(seed: number): Scenario {
       firstTokenMs,
       durationMs: firstTokenMs + upTo(1500),
       ...(chance(0.3) ? { audioMs: 500 + upTo(8000) } : {}),
-      // biome-ignore lint/suspicious/noThenProperty: a scenario says so, and it is no function.
       ...(tools.length > 0 ? { tools, then: one(ANSWERS) } : {}),
     };
   };

@@ -101,7 +101,6 @@ const ANSWER = {
   durationMs: MS,
   audioMs: MS,
   tools: LIST,
-  // biome-ignore lint/suspicious/noThenProperty: a scenario says so, and it is no function.
   then: TEXT,
   error: TEXT,
   times: COUNT,
