@@ -1,5 +1,7 @@
 // A request whose answer is read as a whole: for everything that does not stream.
+
 import { type AdapterContext, AdapterError, isRecord } from '@antiphon/engine';
+import { joinedBytes } from './bytes.js';
 import { findServerError } from './classify.js';
 import { type ErrorContext, errorFromResponse, errorInAnswer, htmlTitle, isHtml, parseJson } from './errors.js';
 import { Exchange, type Outgoing } from './exchange.js';
@@ -30,7 +32,7 @@ async function fetchWhole(request: Outgoing, context: Pick<AdapterContext, 'sign
       pieces.push(piece);
       if (exchange.received > MAX_BYTES) throw malformedAnswer(about, `sent more than ${MAX_BYTES} bytes`);
     }
-    return { headers: response.headers, bytes: joined(pieces, exchange.received) };
+    return { headers: response.headers, bytes: joinedBytes(pieces) };
   } finally {
     exchange.close();
   }
@@ -71,17 +73,6 @@ function readJson(text: string, about: ErrorContext): unknown {
   const named = title === undefined ? '' : ` ("${title}")`;
   const what = `answered with a web page${named} instead of JSON: is ${about.address} the right base URL, and is there a login before it?`;
   throw malformedAnswer(about, what);
-}
-
-function joined(pieces: readonly Uint8Array[], length: number): Uint8Array {
-  if (pieces.length === 1) return pieces[0]!;
-  const whole = new Uint8Array(length);
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.byteLength;
-  }
-  return whole;
 }
 
 function notShown(): boolean {

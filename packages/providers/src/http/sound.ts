@@ -1,4 +1,5 @@
 // What the adapters of speech have in common: what a sound is, and how its pieces become a whole.
+
 import {
   AdapterError,
   audioPart,
@@ -8,6 +9,7 @@ import {
   type SpeechResponse,
   type SpokenWord,
 } from '@antiphon/engine';
+import { joinedBytes } from './bytes.js';
 import { malformedAnswer } from './call.js';
 import { type ErrorContext, htmlTitle } from './errors.js';
 
@@ -101,15 +103,5 @@ export async function wholeSpeech(events: AsyncIterable<SpeechAdapterEvent>): Pr
     }
   }
   const { mediaType, ...known } = sound;
-  return { audio: audioPart(joined(pieces), mediaType), ...known, ...(timed ? { words } : {}), ...report };
-}
-
-function joined(pieces: readonly Uint8Array[]): Uint8Array {
-  const whole = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    whole.set(piece, at);
-    at += piece.length;
-  }
-  return whole;
+  return { audio: audioPart(joinedBytes(pieces), mediaType), ...known, ...(timed ? { words } : {}), ...report };
 }

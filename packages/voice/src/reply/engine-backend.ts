@@ -1,6 +1,7 @@
 import type { AssistantMessage, AssistantPart, Message, Session } from '@antiphon/engine';
 import { assistant, user } from '@antiphon/engine';
 import type { HeardReport, LlmBackend, ReplyEvent } from '../interfaces/llm-backend.js';
+import { orAborted } from './or-aborted.js';
 
 /**
  * An engine session as the mind of a voice session. Its history holds what was heard: a cut reply is cut there too, and one of which nothing
@@ -95,19 +96,6 @@ export function engineBackend(session: Session): LlmBackend {
 interface Asked {
   readonly text: string;
   from: number | undefined;
-}
-
-/** Waits, but not longer than the signal allows. */
-function orAborted(work: Promise<void>, signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    const done = () => {
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    if (signal.aborted) return resolve();
-    signal.addEventListener('abort', done, { once: true });
-    void work.then(done);
-  });
 }
 
 /** What stands between the words before a tool and those after it, so that they do not run into each other. */

@@ -2,6 +2,7 @@
 import { type Clock, sleep } from '@antiphon/engine';
 import type { LlmBackend, ReplyEvent } from '../../interfaces/llm-backend.js';
 import type { TextToSpeech } from '../../interfaces/tts.js';
+import { orAborted } from '../../reply/or-aborted.js';
 import { wordsOf } from '../../turns/words.js';
 import type { Scenario, ScenarioAnswer } from './scenario.js';
 
@@ -30,7 +31,7 @@ export function scenarioLlm(answers: readonly ScenarioAnswer[], clock: Clock): L
         throw new Error(answer.error);
       }
       yield* speakOut(text, answer, clock, signal);
-      if (tools.length > 0 && confirmed) await Promise.race([confirmed, aborted(signal)]);
+      if (tools.length > 0 && confirmed) await orAborted(confirmed, signal);
       signal.throwIfAborted();
       const running = tools.map(tool => ({ tool, callId: `call_${++calls}`, done: sleep(clock, tool.ms ?? 0, signal) }));
       for (const { done } of running) done.catch(() => {});
@@ -63,13 +64,6 @@ function matches(when: string, asked: string): boolean {
   if (when.trim() === '*') return true;
   const [wanted, words] = [wordsOf(when).join(' '), wordsOf(asked).join(' ')];
   return words === wanted || (wanted !== '' && words.endsWith(` ${wanted}`));
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise(resolve => {
-    if (signal.aborted) resolve();
-    else signal.addEventListener('abort', () => resolve(), { once: true });
-  });
 }
 
 /** A voice that takes as long for a clause as its share of the answer's sound, or its characters, say. */

@@ -1,3 +1,4 @@
+import { isRecord } from '@antiphon/engine';
 import { type PolicyChanges, turnPolicy } from '../../turns/policy.js';
 import type { TraceLine } from './trace.js';
 
@@ -75,7 +76,7 @@ const COUNT: Rule = ['a whole number', value => Number.isInteger(value)];
 const FLAG: Rule = ['true or false', value => typeof value === 'boolean'];
 const ANYTHING: Rule = ['anything', () => true];
 const LIST: Rule = ['a list', Array.isArray];
-const OBJECT: Rule = ['an object', isObject];
+const OBJECT: Rule = ['an object', isRecord];
 const PARTIALS: Rule = [
   'a list of [time, text]',
   value => Array.isArray(value) && value.every(item => Array.isArray(item) && MS[1](item[0]) && TEXT[1](item[1])),
@@ -128,7 +129,7 @@ export function asScenario(value: unknown): Scenario {
 }
 
 function checkAction(action: unknown, place: string): void {
-  if (!isObject(action)) throw new TypeError(`${place} must be an object.`);
+  if (!isRecord(action)) throw new TypeError(`${place} must be an object.`);
   const kind = Object.keys(ACTIONS).find(name => Object.hasOwn(action, name));
   if (kind === undefined) throw new TypeError(`${place} must have one of ${Object.keys(ACTIONS).join(', ')}.`);
   check(place, action, ACTIONS[kind] ?? {});
@@ -140,17 +141,13 @@ function checkAction(action: unknown, place: string): void {
 }
 
 function check(place: string, value: unknown, rules: Readonly<Record<string, Rule>>): void {
-  if (!isObject(value)) throw new TypeError(`${place} must be an object.`);
+  if (!isRecord(value)) throw new TypeError(`${place} must be an object.`);
   for (const [key, part] of Object.entries(value)) {
     const rule = Object.hasOwn(rules, key) ? rules[key] : undefined;
     if (!rule) throw new TypeError(`${place} does not know "${key}". It takes ${Object.keys(rules).join(', ')}.`);
     const name = place === 'A scenario' ? key : `${place}.${key}`;
     if (!rule[1](part)) throw new TypeError(`${name} must be ${rule[0]}.`);
   }
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Events from which a time may count; `agent.speaking` is the event `agent_state` with that state. */
