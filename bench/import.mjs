@@ -1,4 +1,4 @@
-// What the engine costs before it does anything: the time to import it, its size when bundled, the packages that come with it.
+// What the engine costs before it does anything, beside other clients: the time to import it, its size when bundled, the packages that come with it.
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -6,38 +6,39 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
+import { CLIENTS_DIR, ensureClients } from './clients/ensure.mjs';
 import { median, printColumns } from './clients/table.mjs';
 
 const RUNS = 15;
+const HERE = fileURLToPath(new URL('.', import.meta.url));
 /** What is imported, by the package it is from. */
-const ENTRIES = {
-  'node alone': {},
+const OWN = {
   '@antiphon/engine': { '@antiphon/engine': '*' },
   '@antiphon/engine + providers': { '@antiphon/providers': '*' },
   '@antiphon/voice (with engine)': { '@antiphon/voice': '*' },
   'createEngine alone': { '@antiphon/engine': '{ createEngine }' },
   'engine + openaiChat': { '@antiphon/engine': '{ createEngine }', '@antiphon/providers': '{ openaiChat }' },
 };
+const PEERS = {
+  'openai 7': { openai: '{ default }' },
+  'AI SDK 7 + openai-compatible': { ai: '{ streamText }', '@ai-sdk/openai-compatible': '{ createOpenAICompatible }' },
+  '@langchain/openai 1.6': { '@langchain/openai': '{ ChatOpenAI }' },
+};
 const sum = numbers => numbers.reduce((a, b) => a + b, 0);
 
-/** A module that passes on what is imported. */
-const moduleOf = (imports, resolve) =>
-  Object.entries(imports)
-    .map(([name, what]) => `export ${what} from ${JSON.stringify(resolve(name))};`)
-    .join('\n');
-
 /** Milliseconds of the import alone, median of fresh processes. */
-function importMs(imports) {
-  const url = `data:text/javascript,${encodeURIComponent(moduleOf(imports, name => import.meta.resolve(name)))}`;
-  const code = `const t = performance.now(); await import(${JSON.stringify(url)}); console.log(performance.now() - t);`;
-  const run = () => Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8' }).stdout);
+function importMs(imports, cwd) {
+  const all = Object.keys(imports).map(name => `import(${JSON.stringify(name)})`);
+  const code = `const t = performance.now(); await Promise.all([${all}]); console.log(performance.now() - t);`;
+  const run = () => Number(spawnSync(process.execPath, ['--input-type=module', '-e', code], { encoding: 'utf8', cwd }).stdout);
   return median(Array.from({ length: RUNS }, run));
 }
 
 /** Kilobytes of the parts that load at once, the entry and its static imports: what is imported on demand is a file of its own. */
-async function bundle(imports) {
+async function bundle(imports, resolveDir) {
+  const contents = Object.entries(imports).map(([name, what]) => `export ${what} from ${JSON.stringify(name)};`);
   const { metafile, outputFiles } = await build({
-    stdin: { contents: moduleOf(imports, name => name), resolveDir: fileURLToPath(new URL('.', import.meta.url)) },
+    stdin: { contents: contents.join('\n'), resolveDir },
     bundle: true,
     minify: true,
     splitting: true,
@@ -71,7 +72,11 @@ function installed(names, from = fileURLToPath(import.meta.url), found = new Set
 }
 
 const rows = [];
-for (const [name, imports] of Object.entries(ENTRIES)) rows.push({ name, ms: importMs(imports), ...(await bundle(imports)) });
+async function measure(entries, dir) {
+  for (const [name, imports] of Object.entries(entries)) rows.push({ name, ms: importMs(imports, dir), ...(await bundle(imports, dir)) });
+}
+await measure(OWN, HERE);
+if (ensureClients()) await measure(PEERS, CLIENTS_DIR);
 printColumns(
   [
     ['import', ({ name }) => name],
