@@ -1,3 +1,4 @@
+export * from './interfaces/echo-guard.js';
 export * from './interfaces/end-of-turn.js';
 export * from './interfaces/llm-backend.js';
 export * from './interfaces/sink.js';
@@ -5,6 +6,7 @@ export * from './interfaces/source.js';
 export * from './interfaces/stt.js';
 export * from './interfaces/tts.js';
 export * from './interfaces/vad.js';
+export { type EchoGuardOptions, echoGuard } from './listening/echo-guard.js';
 export * from './listening/segmenter.js';
 export * from './playout/ledger.js';
 export { engineBackend } from './reply/engine-backend.js';

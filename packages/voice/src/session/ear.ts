@@ -1,4 +1,5 @@
 import { type Clock, describe } from '@antiphon/engine';
+import type { EchoGuard } from '../interfaces/echo-guard.js';
 import type { EndOfTurnDetector } from '../interfaces/end-of-turn.js';
 import type { AudioSource } from '../interfaces/source.js';
 import type { SpeechToText } from '../interfaces/stt.js';
@@ -16,6 +17,7 @@ export interface EarOptions {
   readonly vad: VoiceActivityDetector;
   readonly stt: SpeechToText;
   readonly endOfTurn?: EndOfTurnDetector;
+  readonly guard?: EchoGuard | undefined;
   readonly policy: SegmenterPolicy;
   readonly clock: Clock;
   /** Milliseconds since the session started. */
@@ -34,7 +36,7 @@ interface Utterance {
 
 /** Hears: cuts the source into utterances and has each one transcribed while it is spoken. Resolves when the source has ended and all words are known. */
 export async function listen(options: EarOptions): Promise<void> {
-  const { source, vad, now, signal, dispatch, policy } = options;
+  const { source, vad, guard, now, signal, dispatch, policy } = options;
   const segmenter = new Segmenter({ sampleRate: vad.sampleRate, policy });
   const pending = new Set<Promise<void>>();
   let utterance: Utterance | undefined;
@@ -78,7 +80,7 @@ export async function listen(options: EarOptions): Promise<void> {
           throw new VadFault(describe(error));
         });
         if (signal.aborted) break;
-        for (const event of segmenter.push(frame, probability)) handle(event);
+        for (const event of segmenter.push(frame, probability * (guard?.judge(frame) ?? 1))) handle(event);
       }
       rest = joined.slice(at);
       if (signal.aborted) break;

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '@antiphon/engine';
+import type { EchoGuard } from '../interfaces/echo-guard.js';
 import type { EndOfTurnDetector } from '../interfaces/end-of-turn.js';
 import type { LlmBackend } from '../interfaces/llm-backend.js';
 import type { AudioSink } from '../interfaces/sink.js';
@@ -6,6 +7,7 @@ import type { AudioSource } from '../interfaces/source.js';
 import type { SpeechToText } from '../interfaces/stt.js';
 import type { TextToSpeech } from '../interfaces/tts.js';
 import type { VoiceActivityDetector } from '../interfaces/vad.js';
+import { echoGuard, guardedSink } from '../listening/echo-guard.js';
 import { Player } from '../playout/player.js';
 import type { TimerName, TurnEffect, TurnEvent, VoiceEvent, VoiceEventBody } from '../turns/events.js';
 import { type PolicyChanges, turnPolicy } from '../turns/policy.js';
@@ -25,6 +27,8 @@ export interface VoiceSessionOptions {
   readonly policy?: PolicyChanges;
   /** Default: simple rules on the words. */
   readonly endOfTurn?: EndOfTurnDetector;
+  /** Default: one that learns the echo; `false` where an echo canceller stands before the source, as in a browser. */
+  readonly echoGuard?: EchoGuard | false;
   /** Mono samples at the sink's rate, played over and over while a tool takes its time. */
   readonly holdSound?: Float32Array;
   /** The first thing that the agent says. */
@@ -54,6 +58,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
   readonly #ear: Ear;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
+  readonly #guard: EchoGuard | undefined;
   readonly #player: Player;
   readonly #replies: Replies;
   readonly #events = new VoiceEvents();
@@ -76,8 +81,16 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
       started: (generation: number) => this.#dispatch({ type: 'playout_started', generation }),
       drained: (generation: number) => this.#dispatch({ type: 'playout_drained', generation }),
     };
-    this.#player = new Player(options.sink, this.#clock, listener, options.holdSound);
-    const { llm, tts, sink, locale } = options;
+    const {
+      llm,
+      tts,
+      source,
+      sink,
+      locale,
+      echoGuard: guard = echoGuard({ sourceRate: source.sampleRate, sinkRate: sink.sampleRate }),
+    } = options;
+    this.#guard = guard || undefined;
+    this.#player = new Player(guard ? guardedSink(sink, guard) : sink, this.#clock, listener, options.holdSound);
     this.#replies = new Replies({
       ...{ llm, tts, sink, locale, player: this.#player, clock: this.#clock },
       dispatch: event => this.#dispatch(event),
@@ -100,6 +113,7 @@ export class VoiceSession implements AsyncIterable<VoiceEvent> {
         ...this.#options,
         clock: this.#clock,
         policy: this.#state.policy.vad,
+        guard: this.#guard,
         now: () => this.#now(),
         signal: this.#abort.signal,
         dispatch: event => this.#dispatch(event),
