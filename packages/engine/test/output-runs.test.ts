@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { askUser, foldEvents, tool, unwrap, user } from '@antiphon/engine';
+import { askUser, createSession, foldEvents, tool, unwrap, user } from '@antiphon/engine';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -215,5 +215,13 @@ test('the schema tells the type of the output', async () => {
   expect(unwrap(typed)).toEqual({ fahrenheit: 33.8 });
   const stream = engine.stream('?', { output: city });
   expectTypeOf(unwrap(await stream.outcome)).toEqualTypeOf<{ city: string; degrees: number }>();
-  expectTypeOf(unwrap(await engine.chat('?'))).toBeUnknown();
+  expectTypeOf(unwrap(await engine.chat('?', { temperature: 1 }))).toBeString();
+});
+
+test('a session’s turns have the type of their schema; JSON Schema tells none', async () => {
+  const { engine } = setUp('native', ['{"city":"Oslo","degrees":1}', 'Hi', '{"value":1}']);
+  const session = createSession({ engine });
+  expectTypeOf(unwrap(await session.send('?', { output: city }))).toEqualTypeOf<{ city: string; degrees: number }>();
+  expectTypeOf(unwrap(await session.stream('?').outcome)).toBeString();
+  expectTypeOf(unwrap(await session.send('?', { output: { type: 'number' } }))).toBeUnknown();
 });
