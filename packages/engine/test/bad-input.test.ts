@@ -98,6 +98,10 @@ describe('mistakes of the programmer throw before anything is sent', () => {
     ...['any', {}, { tool: 'nope' }, 'required', 5].map(value => ['toolChoice', value] as const),
     ...['maunal', true].map(value => ['mode', value] as const),
     ['stopWhen', true],
+    ...[
+      ...['x', null, { type: 'nope' }, { type: 'approved', arguments: 'x' }],
+      ...[undefined, 5, { day: 'Monday' }, [{ type: 'audio' }]].map(content => ({ type: 'result', content })),
+    ].map(decision => ['resume', { c1: decision }] as const),
     ...[{}, 'x', null].map(value => ['signal', value] as const),
     ...[0, -1, '5', Number.NaN].map(value => ['timeoutMs', value] as const),
     ...['', 5].flatMap(value => [['sessionId', value] as const, ['requestId', value] as const]),

@@ -207,6 +207,10 @@ describe('answers', () => {
     await session.send('Go.');
     await session.submitToolResult('by_hand_0', 5);
     expect(session.messages[2]).toMatchObject({ content: '<5>' });
+    const broken = createSession({ engine: setUp([calls('by_hand')], { tools, encodeResult: value => value as never }).engine });
+    await broken.send('Go.');
+    await expect(broken.submitToolResult('by_hand_0', { a: 1 })).rejects.toThrow(/by_hand_0 could not be encoded/);
+    expect(broken.status).toBe('waiting');
   });
 
   test.each<readonly [string, (session: Session) => unknown, unknown]>([

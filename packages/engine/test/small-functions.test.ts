@@ -57,6 +57,8 @@ describe('small functions', () => {
     expect(encodeResult(image)).toEqual([image]);
     expect(encodeResult([textPart('See:'), image])).toEqual([textPart('See:'), image]);
     expect(encodeResult([1, image])).toBe(JSON.stringify([1, image]));
+    for (const data of [{ type: 'file', mediaType: 'text/plain', size: 3 }, [{ type: 'image', mediaType: 'image/png', path: 'a.png' }]])
+      expect(encodeResult(data)).toBe(JSON.stringify(data));
     expect(encodeResult(null)).toBe('null');
     expect(encodeFailure(new Error('gone'))).toBe('gone');
   });

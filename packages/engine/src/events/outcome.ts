@@ -106,5 +106,6 @@ export function unwrap<Output>(outcome: Outcome<Output>): Unwrapped<Output> {
   if (outcome.status === 'completed') return ('output' in outcome ? outcome.output : outcome.text) as Unwrapped<Output>;
   if (outcome.status === 'failed') throw outcome.error;
   const reason = typeof outcome.reason === 'string' ? outcome.reason : `halt: ${outcome.reason.halt}`;
-  throw new Error(`The run was interrupted (${reason}) and has no final answer; look at outcome.pending for what it waits for.`);
+  const hint = Object.keys(outcome.pending).length > 0 ? '; look at outcome.pending for what it waits for' : '';
+  throw new Error(`The run was interrupted (${reason}) and has no final answer${hint}.`);
 }

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../adapters/chat.js';
 import { isRecord, jsonFault } from '../data/json.js';
+import { isToolContent } from '../data/validate.js';
 import { ConfigurationError } from '../errors.js';
 import { isStandardSchema } from '../tools/schema.js';
 
@@ -59,7 +60,7 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
   prepareStep: ['a function of the step', isFunction],
   budget: ['{ tokens, cost, timeMs, repeatedCalls } with numbers above 0', isBudget],
   onToolError: ['continue, halt or a function', value => isOneOf('continue', 'halt')(value) || isFunction(value)],
-  resume: ['decisions by call id, such as { call_1: { type: "run" } }', isResume],
+  resume: ['decisions by call id, such as { call_1: { type: "approved" }, call_2: { type: "result", content: "text" } }', isResume],
   promptCache: ['{ key, retention } with retention short or long', isPromptCache],
   raw: ['true or false', value => typeof value === 'boolean'],
   signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && isFunction(value.addEventListener)],
@@ -142,8 +143,14 @@ function isBudget(value: unknown): boolean {
 }
 
 function isResume(value: unknown): boolean {
-  const known = isOneOf('run', 'approved', 'result');
-  return isRecord(value) && Object.values(value).every(decision => isRecord(decision) && known(decision.type));
+  return isRecord(value) && Object.values(value).every(isDecision);
+}
+
+function isDecision(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { type, content, arguments: edited } = value;
+  if (type === 'result') return isToolContent(content);
+  return type === 'run' || (type === 'approved' && (edited === undefined || (isRecord(edited) && jsonFault(edited) === undefined)));
 }
 
 function isPromptCache(value: unknown): boolean {
