@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { askUser, createSession, foldEvents, tool, unwrap, user } from '@antiphon/engine';
+import { askUser, type CallOptions, createSession, foldEvents, tool, unwrap, user } from '@antiphon/engine';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -205,6 +205,21 @@ describe('partial values', () => {
       ratio = Math.min(await run(20_000), await run(20_000)) / Math.max(1, small);
     }
     expect(ratio).toBeLessThanOrEqual(12);
+  });
+});
+
+describe('an answer that does not fit is a step like any other', () => {
+  test.each<readonly [string, CallOptions, string]>([
+    ['maxTurns', { maxTurns: 1 }, 'max_turns'],
+    ['stopWhen', { stopWhen: () => true }, 'stop_when'],
+    ['budget', { budget: { tokens: 5 } }, 'budget'],
+  ])('%s keeps the model from being asked again', async (_, options, reason) => {
+    const { chat, engine } = setUp('native', [{ text: '{}', usage: { totalTokens: 5 } }, '{"city":"Oslo","degrees":1}']);
+    const session = createSession({ engine });
+    expect(await session.send('?', { output: city, ...options })).toMatchObject({ status: 'interrupted', reason, steps: [{}] });
+    expect(chat.requests).toHaveLength(1);
+    // The faults stand in the thread, so that the run can go on.
+    expect(unwrap(await session.resume({ output: city }))).toEqual({ city: 'Oslo', degrees: 1 });
   });
 });
 

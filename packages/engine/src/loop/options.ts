@@ -78,7 +78,8 @@ const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoi
 
 /** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
 export function checkOptions(options: object): void {
-  check('option', options, key => Object.hasOwn(RULES, key), 'What only one provider knows goes into providerOptions.');
+  const hint = `The options are ${Object.keys(RULES).join(', ')}; what only one provider knows goes into providerOptions.`;
+  check('option', options, key => Object.hasOwn(RULES, key), hint);
 }
 
 /** The same for the engine's `defaults`. */
