@@ -152,15 +152,19 @@ function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { rea
   if (!isRecord(request)) {
     throw new ValidationError('invalid_request', 'Expected text, a list of messages, a thread or a request.');
   }
-  const issues = validateMessages(request.messages);
-  if (issues.length > 0) {
-    const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-    if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
-    throw new ValidationError('invalid_message', shown.join('; '), issues);
-  }
+  checkMessages(request.messages);
   if (request.messages.length === 0) {
     throw new ValidationError('invalid_request', 'There is no message to answer.', [{ path: 'messages', reason: 'must not be empty' }]);
   }
   checkRequest(request);
   return request as ChatRequest;
+}
+
+/** Throws `ValidationError` for what is no list of messages. */
+export function checkMessages(messages: unknown): void {
+  const issues = validateMessages(messages);
+  if (issues.length === 0) return;
+  const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
+  if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
+  throw new ValidationError('invalid_message', shown.join('; '), issues);
 }
