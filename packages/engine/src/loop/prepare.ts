@@ -5,7 +5,7 @@ import type { RunFold } from '../events/fold.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
 import { checkChanges, SETTINGS } from './options.js';
-import { checkMessages, type Plan } from './plan.js';
+import { checkMessages, checkToolChoice, type Plan } from './plan.js';
 import { repairMessages } from './repair.js';
 
 /** What one model call is made with. */
@@ -28,6 +28,7 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
   const settings: Record<string, unknown> = { ...plan.settings };
   for (const key of SETTINGS) if (changes[key] !== undefined) settings[key] = changes[key];
   const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
+  checkToolChoice(toolChoice, tools);
   const specs = wireTools(tools, toolChoice);
   return {
     adapter: changes.chat ?? plan.adapter,
