@@ -20,12 +20,13 @@ import type { Telemetry } from './telemetry/telemetry.js';
 import type { EncodedResult, ResultEncoder } from './tools/encode.js';
 import type { ToolResult } from './tools/result.js';
 import type { Schema, SchemaOutput } from './tools/schema.js';
+import type { StandardSchema } from './tools/standard-schema.js';
 
 export type { RetryPolicy } from './reliability/retrying.js';
 
 /** What a handler is given beside its arguments. */
 export interface ToolContext {
-  /** The caller's own value: session options over call options over the engine's. */
+  /** The caller's own value: the call's over the session's over the engine's. */
   readonly context: unknown;
   readonly sessionId?: string;
   /** In a session: the same for every try of this call, and of no other one. Hand it on, so that nothing takes effect twice. */
@@ -211,8 +212,11 @@ export interface CallOptions extends ModelSettings {
   readonly retry?: RetryPolicy | false;
 }
 
-/** Call options whose output schema tells the type of `outcome.output`; JSON Schema tells none, so it is `unknown`. */
-export type TypedOptions<Output> = CallOptions & { readonly output?: Schema<Output> };
+/** The type of `outcome.output`: the schema's own; `unknown` for JSON Schema, which tells none; `never` where no schema is given. */
+export type OutputOf<S> = S extends StandardSchema ? SchemaOutput<S> : unknown;
+
+/** Call options whose output schema tells the type of `outcome.output`. */
+export type TypedOptions<S extends Schema> = Omit<CallOptions, 'output'> & { readonly output?: S };
 
 /**
  * An immutable value that answers. Plain calls resolve to an `Outcome` and reject only for programmer's mistakes; streamed ones give the same
@@ -220,14 +224,14 @@ export type TypedOptions<Output> = CallOptions & { readonly output?: Schema<Outp
  */
 export interface Engine extends CapabilityMethods {
   /** One model call; tools are not run, their calls come back in `toolCalls`. */
-  generate<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
-  streamGenerate<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
+  generate<S extends Schema = never>(input: Input, options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>>;
+  streamGenerate<S extends Schema = never>(input: Input, options?: TypedOptions<S>): EventStream<OutputOf<S>>;
   /** One model call and its tools. */
-  step<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
-  streamStep<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
+  step<S extends Schema = never>(input: Input, options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>>;
+  streamStep<S extends Schema = never>(input: Input, options?: TypedOptions<S>): EventStream<OutputOf<S>>;
   /** Model calls and tools until the model is done. */
-  chat<Output = unknown>(input: Input, options?: TypedOptions<Output>): Promise<Outcome<Output>>;
-  stream<Output = unknown>(input: Input, options?: TypedOptions<Output>): EventStream<Output>;
+  chat<S extends Schema = never>(input: Input, options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>>;
+  stream<S extends Schema = never>(input: Input, options?: TypedOptions<S>): EventStream<OutputOf<S>>;
   /**
    * The HTTP request that the first model call would send, unsent and without its key, for a look or another way to send it. Rejects with
    * `ConfigurationError` when the adapter cannot tell.

@@ -29,6 +29,9 @@ export type ConfigurationReason = 'missing_adapter' | 'missing_key' | 'missing_s
 export type SessionReason = 'invalid_status' | 'unknown_call' | 'busy' | 'nothing_to_retry' | 'nothing_to_resume';
 export type StoreReason = 'conflict' | 'not_found' | 'locked' | 'corrupt' | 'io';
 
+/** Every word that an error's `reason` can be. */
+export type ErrorReason = AdapterReason | ToolReason | ValidationReason | ConfigurationReason | SessionReason | StoreReason;
+
 /** What an error may carry beside reason and message. */
 export interface ErrorDetails {
   readonly cause?: unknown;
@@ -47,14 +50,14 @@ const MARK = Symbol.for('antiphon.error');
 /** The one family of errors. `reason` is for programs (a closed set per class), `message` for people: what happened and what to do. */
 export class AntiphonError extends Error {
   override readonly name: string = 'AntiphonError';
-  readonly reason: string;
+  readonly reason: ErrorReason;
   readonly retryable: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly provider?: string;
   readonly requestId?: string;
 
-  constructor(reason: string, message: string, details: ErrorDetails = {}) {
+  constructor(reason: ErrorReason, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.retryable = details.retryable ?? false;

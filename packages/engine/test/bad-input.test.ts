@@ -98,6 +98,10 @@ describe('mistakes of the programmer throw before anything is sent', () => {
     ...['any', {}, { tool: 'nope' }, 'required', 5].map(value => ['toolChoice', value] as const),
     ...['maunal', true].map(value => ['mode', value] as const),
     ['stopWhen', true],
+    ...[
+      ...['x', null, { type: 'nope' }, { type: 'approved', arguments: 'x' }],
+      ...[undefined, 5, { day: 'Monday' }, [{ type: 'audio' }]].map(content => ({ type: 'result', content })),
+    ].map(decision => ['resume', { c1: decision }] as const),
     ...[{}, 'x', null].map(value => ['signal', value] as const),
     ...[0, -1, '5', Number.NaN].map(value => ['timeoutMs', value] as const),
     ...['', 5].flatMap(value => [['sessionId', value] as const, ['requestId', value] as const]),
@@ -139,6 +143,10 @@ describe('mistakes of the programmer throw before anything is sent', () => {
     ['imagePart', () => imagePart('https://example.com/a.png')],
     ['audioPart', () => audioPart('not base64!')],
     ['filePart', () => filePart('a b', 'text/plain')],
+    ['a part of a buffer that is no bytes', () => imagePart(new ArrayBuffer(2) as never)],
+    ['a part of a Blob', () => audioPart(new Blob(['x']) as never)],
+    ['a part of numbers', () => filePart([1, 2] as never, 'text/plain')],
+    ['a part of 16-bit samples', () => audioPart(new Int16Array([300]) as never)],
     ['toJsonSchema', () => toJsonSchema(5 as never, 'It')],
     ['foldEvents without an end', () => foldEvents([])],
   ])('%s', (_, act) => {

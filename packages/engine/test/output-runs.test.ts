@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { askUser, foldEvents, tool, unwrap, user } from '@antiphon/engine';
+import { askUser, type CallOptions, createSession, foldEvents, tool, unwrap, user } from '@antiphon/engine';
 import fc from 'fast-check';
 import { describe, expect, expectTypeOf, test } from 'vitest';
 import { z } from 'zod';
@@ -208,6 +208,21 @@ describe('partial values', () => {
   });
 });
 
+describe('an answer that does not fit is a step like any other', () => {
+  test.each<readonly [string, CallOptions, string]>([
+    ['maxTurns', { maxTurns: 1 }, 'max_turns'],
+    ['stopWhen', { stopWhen: () => true }, 'stop_when'],
+    ['budget', { budget: { tokens: 5 } }, 'budget'],
+  ])('%s keeps the model from being asked again', async (_, options, reason) => {
+    const { chat, engine } = setUp('native', [{ text: '{}', usage: { totalTokens: 5 } }, '{"city":"Oslo","degrees":1}']);
+    const session = createSession({ engine });
+    expect(await session.send('?', { output: city, ...options })).toMatchObject({ status: 'interrupted', reason, steps: [{}] });
+    expect(chat.requests).toHaveLength(1);
+    // The faults stand in the thread, so that the run can go on.
+    expect(unwrap(await session.resume({ output: city }))).toEqual({ city: 'Oslo', degrees: 1 });
+  });
+});
+
 test('the schema tells the type of the output', async () => {
   const { engine } = setUp('native', ['{"city":"Oslo","degrees":1}', '{"city":"Oslo","degrees":1}', 'Hi']);
   const typed = await engine.chat('?', { output: city.transform(({ degrees }) => ({ fahrenheit: degrees * 1.8 + 32 })) });
@@ -215,5 +230,13 @@ test('the schema tells the type of the output', async () => {
   expect(unwrap(typed)).toEqual({ fahrenheit: 33.8 });
   const stream = engine.stream('?', { output: city });
   expectTypeOf(unwrap(await stream.outcome)).toEqualTypeOf<{ city: string; degrees: number }>();
-  expectTypeOf(unwrap(await engine.chat('?'))).toBeUnknown();
+  expectTypeOf(unwrap(await engine.chat('?', { temperature: 1 }))).toBeString();
+});
+
+test('a session’s turns have the type of their schema; JSON Schema tells none', async () => {
+  const { engine } = setUp('native', ['{"city":"Oslo","degrees":1}', 'Hi', '{"value":1}']);
+  const session = createSession({ engine });
+  expectTypeOf(unwrap(await session.send('?', { output: city }))).toEqualTypeOf<{ city: string; degrees: number }>();
+  expectTypeOf(unwrap(await session.stream('?').outcome)).toBeString();
+  expectTypeOf(unwrap(await session.send('?', { output: { type: 'number' } }))).toBeUnknown();
 });

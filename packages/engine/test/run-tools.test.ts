@@ -251,6 +251,7 @@ describe('tools', () => {
     expect(resultsOf(good)).toEqual([['works', '<{"a":1}>']]);
     for (const encodeResult of [
       () => undefined as never,
+      () => [{ a: 1 }] as never,
       () => {
         throw new Error('no');
       },

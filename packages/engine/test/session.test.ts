@@ -97,12 +97,16 @@ describe('a turn', () => {
 
   test('hands context and id to the tools', async () => {
     const seen: unknown[] = [];
-    const { engine } = setUp([calls('probe'), 'Fine'], {
+    const { engine } = setUp([calls('probe'), 'Fine', calls('probe'), 'Fine', calls('probe'), 'Fine'], {
       context: 'engine',
       tools: [plainTool('probe', (_, { context, sessionId }) => seen.push(context, sessionId))],
     });
-    await createSession({ engine, id: 's', context: 'session' }).send('Hi');
-    expect(seen).toEqual(['session', 's']);
+    const session = createSession({ engine, id: 's', context: 'session' });
+    await session.send('Hi');
+    await session.send('Hi', { context: 'call' });
+    // What is not given is not given, also where its key is there.
+    await session.send('Hi', { context: undefined });
+    expect(seen).toEqual(['session', 's', 'call', 's', 'session', 's']);
   });
 });
 
@@ -203,6 +207,10 @@ describe('answers', () => {
     await session.send('Go.');
     await session.submitToolResult('by_hand_0', 5);
     expect(session.messages[2]).toMatchObject({ content: '<5>' });
+    const broken = createSession({ engine: setUp([calls('by_hand')], { tools, encodeResult: value => value as never }).engine });
+    await broken.send('Go.');
+    await expect(broken.submitToolResult('by_hand_0', { a: 1 })).rejects.toThrow(/by_hand_0 could not be encoded/);
+    expect(broken.status).toBe('waiting');
   });
 
   test.each<readonly [string, (session: Session) => unknown, unknown]>([

@@ -1,7 +1,16 @@
 import { appendFileSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { broadcast, fileEventLog, memoryEventLog, type NumberedEvent, replay, resumable, type StreamEvent } from '@antiphon/engine';
+import {
+  broadcast,
+  type EventLog,
+  fileEventLog,
+  memoryEventLog,
+  type NumberedEvent,
+  replay,
+  resumable,
+  type StreamEvent,
+} from '@antiphon/engine';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { collect, setUp } from './support.js';
@@ -112,6 +121,24 @@ describe('resumable', () => {
     } finally {
       rmSync(folder, { recursive: true, force: true });
     }
+  });
+
+  test('a reader that keeps up does not read the log again for each event', async () => {
+    const inner = memoryEventLog<{ i: number }>();
+    let reads = 0;
+    const log: EventLog<{ i: number }> = {
+      append: (...what) => inner.append(...what),
+      read: (...where) => {
+        reads++;
+        return inner.read(...where);
+      },
+    };
+    const run = resumable(count(3000), { id: 's', log });
+    expect((await take(run.read())).map(event => event.i)).toEqual(Array.from({ length: 3000 }, (_, i) => i + 1));
+    expect(reads).toBeLessThan(3000 / 256);
+    reads = 0;
+    expect(await take(run.read(1000))).toHaveLength(2000);
+    expect(reads).toBe(1);
   });
 
   test('a log that fails ends the stream, and the reader hears of it', async () => {

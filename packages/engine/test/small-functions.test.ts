@@ -4,8 +4,10 @@ import {
   addUsage,
   assistant,
   describe as describeThrown,
+  type ErrorReason,
   encodeFailure,
   encodeResult,
+  type Failed,
   imagePart,
   messageText,
   textPart,
@@ -13,7 +15,7 @@ import {
   unwrap,
 } from '@antiphon/engine';
 import { virtualClock } from '@antiphon/engine/testing';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, expectTypeOf, test } from 'vitest';
 import { jsonCopy } from './support.js';
 
 describe('small functions', () => {
@@ -57,6 +59,8 @@ describe('small functions', () => {
     expect(encodeResult(image)).toEqual([image]);
     expect(encodeResult([textPart('See:'), image])).toEqual([textPart('See:'), image]);
     expect(encodeResult([1, image])).toBe(JSON.stringify([1, image]));
+    for (const data of [{ type: 'file', mediaType: 'text/plain', size: 3 }, [{ type: 'image', mediaType: 'image/png', path: 'a.png' }]])
+      expect(encodeResult(data)).toBe(JSON.stringify(data));
     expect(encodeResult(null)).toBe('null');
     expect(encodeFailure(new Error('gone'))).toBe('gone');
   });
@@ -68,6 +72,12 @@ describe('small functions', () => {
     expect(() => unwrap({ ...base, status: 'failed' } as never)).toThrow('Too slow.');
     expect(() => unwrap({ ...base, status: 'interrupted' } as never)).toThrow(/aborted/);
     expect(() => unwrap({ ...base, status: 'interrupted', reason: { halt: 'done' } } as never)).toThrow(/halt: done/);
+  });
+
+  test('the reason of an error is from a closed list, for the compiler too', () => {
+    expectTypeOf<Failed['error']['reason']>().toEqualTypeOf<ErrorReason>();
+    // @ts-expect-error A word that is misspelt.
+    expect(new AdapterError('timeout', 'Too slow.').reason === 'time_out').toBe(false);
   });
 
   test('messages read back', () => {

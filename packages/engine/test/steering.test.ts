@@ -45,6 +45,12 @@ describe('prepareStep', () => {
     ['an unknown change', { prepareStep: () => ({ nope: 1 }) as never }, /Unknown change "nope"/],
     ['no messages', { prepareStep: () => ({ messages: [] }) }, /left no message/],
     [
+      'messages that are none',
+      { prepareStep: () => ({ messages: [{ role: 'developer', content: 'Hi' }] as never }) },
+      /messages\[0\]\.role/,
+    ],
+    ['text for messages', { prepareStep: () => ({ messages: 'Hi' as never }) }, /array of messages/],
+    [
       'a throw',
       {
         prepareStep: () => {

@@ -32,6 +32,7 @@ describe('making a tool', () => {
     ['a schema that is no JSON', { ...base, input: { type: 'object', check: () => true } }],
     ['a schema of a text', { ...base, input: { type: 'string' } }],
     ['a zod schema of a text', { ...base, input: z.string() }],
+    ['schemas of single properties', { ...base, input: { city: z.string() } }],
   ])('refuses %s', (_, definition) => {
     expect(() => tool(definition as never)).toThrow(TypeError);
   });

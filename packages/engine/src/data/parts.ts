@@ -139,11 +139,11 @@ function dataUri(text: string): Inline | undefined {
 }
 
 function base64(source: Uint8Array | string): string {
-  if (typeof source === 'string') {
-    if (!/^[A-Za-z0-9+/]*={0,2}$/.test(source))
-      throw new TypeError('Expected base64 text or bytes; read the file and pass its Uint8Array.');
-    return source;
-  }
+  // By its name, so that bytes of another realm count. Anything else, such as an ArrayBuffer or a Blob, would become an empty part.
+  const fits =
+    typeof source === 'string' ? /^[A-Za-z0-9+/]*={0,2}$/.test(source) : Object.prototype.toString.call(source) === '[object Uint8Array]';
+  if (!fits) throw new TypeError('Expected base64 text or bytes; read the file and pass its Uint8Array.');
+  if (typeof source === 'string') return source;
   let binary = '';
   for (let i = 0; i < source.length; i += 0x8000) binary += String.fromCharCode(...source.subarray(i, i + 0x8000));
   return btoa(binary);

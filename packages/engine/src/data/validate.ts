@@ -44,6 +44,11 @@ export function validateMessage(message: unknown, path: string): Issue[] {
   return issues;
 }
 
+/** True for what the result of a tool may hold: text, or a list of parts. */
+export function isToolContent(content: unknown): boolean {
+  return validateMessage({ role: 'tool', callId: 'any', content }, '').length === 0;
+}
+
 function validatePart(part: unknown, role: string, path: string): Issue[] {
   if (!isRecord(part) || typeof part.type !== 'string')
     return [{ path, reason: `must be a part such as textPart('…'), not ${kindOf(part)}` }];

@@ -5,7 +5,8 @@ import type { Outcome } from './outcome.js';
 
 /**
  * A run that can be watched once. Nothing is sent before somebody reads. Iterating drives it, one event per pull; awaiting `outcome`
- * without iterating drives it too. Leaving the loop early stops the request and gives an `interrupted` outcome. `outcome` never rejects.
+ * without iterating drives it too; awaiting it inside of the loop waits for ever, since only the loop pulls. Leaving the loop early stops the
+ * request and gives an `interrupted` outcome. `outcome` never rejects.
  *
  * ```ts
  * const stream = engine.stream('Tell me a story.');

@@ -60,9 +60,9 @@ export interface OutcomeBase {
   /** All reasoning text, joined; the parts with their signatures stand in `message`. */
   readonly reasoning: string;
   readonly sources: readonly SourcePart[];
-  /** Summed over all steps. */
+  /** Summed over all steps. What tools use for model calls of their own is in the outcomes of those calls, not here. */
   readonly usage: Usage;
-  /** Summed over all steps; left out unless the engine has a price for each of them. What tools spend on calls of their own is not in it. */
+  /** Summed as `usage` is; left out unless the engine has a price for each step. */
   readonly cost?: Cost;
   readonly warnings: readonly Warning[];
   /** The whole thread, ready to be sent again. */
@@ -93,13 +93,19 @@ export interface Failed extends OutcomeBase {
   readonly error: AntiphonError;
 }
 
-/** The three ways to end. `Output` is the type of the value that an output schema describes. */
+/** The three ways to end. `Output` is the type of the value that an output schema describes; `never` where there is none. */
 export type Outcome<Output = unknown> = Completed<Output> | Interrupted | Failed;
 
-/** The text (or the validated output) of a completed outcome; throws the error of a failed one, and an error that names the reason otherwise. */
-export function unwrap<Output>(outcome: Outcome<Output>): Output {
-  if (outcome.status === 'completed') return ('output' in outcome ? outcome.output : outcome.text) as Output;
+type Unwrapped<Output> = [Output] extends [never] ? string : Output;
+
+/**
+ * The validated output of a completed outcome, or its text where no schema was given; throws the error of a failed one, and an error that names
+ * the reason otherwise. `unwrap(await engine.chat('Hi'))` → `'Hello!'`
+ */
+export function unwrap<Output>(outcome: Outcome<Output>): Unwrapped<Output> {
+  if (outcome.status === 'completed') return ('output' in outcome ? outcome.output : outcome.text) as Unwrapped<Output>;
   if (outcome.status === 'failed') throw outcome.error;
   const reason = typeof outcome.reason === 'string' ? outcome.reason : `halt: ${outcome.reason.halt}`;
-  throw new Error(`The run was interrupted (${reason}) and has no final answer; look at outcome.pending for what it waits for.`);
+  const hint = Object.keys(outcome.pending).length > 0 ? '; look at outcome.pending for what it waits for' : '';
+  throw new Error(`The run was interrupted (${reason}) and has no final answer${hint}.`);
 }

@@ -31,6 +31,9 @@ export function memoryEventLog<E = StreamEvent>(options: { readonly limit?: numb
   };
 }
 
+/** So many of the last events are at hand for readers that keep up: reading a log again for each new event would take quadratic time. */
+const AT_HAND = 256;
+
 /** A stream that goes on without its readers. */
 export interface ResumableStream<E = StreamEvent> {
   /** The events behind `afterSeq` (default 0: all of them), first from the log, then live. Leaving the loop leaves the stream running. */
@@ -54,6 +57,7 @@ export function resumable<E extends object>(
 ): ResumableStream<E> {
   const { id, log } = options;
   const waiting = new Set<() => void>();
+  const newest: NumberedEvent<E>[] = [];
   let last = 0;
   let state: 'running' | 'ended' | { readonly error: unknown } = 'running';
   const wakeAll = () => {
@@ -66,6 +70,8 @@ export function resumable<E extends object>(
       for await (const event of source) {
         const numbered: NumberedEvent<E> = { ...event, seq: last + 1 };
         await log.append(id, numbered);
+        newest.push(numbered);
+        if (newest.length > AT_HAND) newest.shift();
         last = numbered.seq;
         wakeAll();
       }
@@ -86,7 +92,8 @@ export function resumable<E extends object>(
       let seen = afterSeq;
       for (;;) {
         if (seen < last) {
-          for await (const event of log.read(id, seen)) {
+          const behind = last - seen;
+          for await (const event of behind <= newest.length ? newest.slice(-behind) : log.read(id, seen)) {
             seen = event.seq;
             yield event;
           }

@@ -1,5 +1,6 @@
 import type { ChatRequest } from '../adapters/chat.js';
 import { isRecord, jsonFault } from '../data/json.js';
+import { isToolContent } from '../data/validate.js';
 import { ConfigurationError } from '../errors.js';
 import { isStandardSchema } from '../tools/schema.js';
 
@@ -59,7 +60,7 @@ const RULES: { readonly [option: string]: readonly [string, Check] } = {
   prepareStep: ['a function of the step', isFunction],
   budget: ['{ tokens, cost, timeMs, repeatedCalls } with numbers above 0', isBudget],
   onToolError: ['continue, halt or a function', value => isOneOf('continue', 'halt')(value) || isFunction(value)],
-  resume: ['decisions by call id, such as { call_1: { type: "run" } }', isResume],
+  resume: ['decisions by call id, such as { call_1: { type: "approved" }, call_2: { type: "result", content: "text" } }', isResume],
   promptCache: ['{ key, retention } with retention short or long', isPromptCache],
   raw: ['true or false', value => typeof value === 'boolean'],
   signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && isFunction(value.addEventListener)],
@@ -77,7 +78,8 @@ const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoi
 
 /** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
 export function checkOptions(options: object): void {
-  check('option', options, key => Object.hasOwn(RULES, key), 'What only one provider knows goes into providerOptions.');
+  const hint = `The options are ${Object.keys(RULES).join(', ')}; what only one provider knows goes into providerOptions.`;
+  check('option', options, key => Object.hasOwn(RULES, key), hint);
 }
 
 /** The same for the engine's `defaults`. */
@@ -142,8 +144,14 @@ function isBudget(value: unknown): boolean {
 }
 
 function isResume(value: unknown): boolean {
-  const known = isOneOf('run', 'approved', 'result');
-  return isRecord(value) && Object.values(value).every(decision => isRecord(decision) && known(decision.type));
+  return isRecord(value) && Object.values(value).every(isDecision);
+}
+
+function isDecision(value: unknown): boolean {
+  if (!isRecord(value)) return false;
+  const { type, content, arguments: edited } = value;
+  if (type === 'result') return isToolContent(content);
+  return type === 'run' || (type === 'approved' && (edited === undefined || (isRecord(edited) && jsonFault(edited) === undefined)));
 }
 
 function isPromptCache(value: unknown): boolean {

@@ -84,12 +84,7 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
   const tools = withToolHelp(
     toolMap(options.tools ?? request.tools?.map(spec => ({ ...spec, input: spec.inputSchema })) ?? config.tools ?? []),
   );
-  if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
-    throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
-  }
-  if (toolChoice === 'required' && tools.size === 0) {
-    throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
-  }
+  checkToolChoice(toolChoice, tools);
   const output = outputOf(options, request.output, adapter);
   return {
     adapter,
@@ -152,15 +147,29 @@ function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { rea
   if (!isRecord(request)) {
     throw new ValidationError('invalid_request', 'Expected text, a list of messages, a thread or a request.');
   }
-  const issues = validateMessages(request.messages);
-  if (issues.length > 0) {
-    const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-    if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
-    throw new ValidationError('invalid_message', shown.join('; '), issues);
-  }
+  checkMessages(request.messages);
   if (request.messages.length === 0) {
     throw new ValidationError('invalid_request', 'There is no message to answer.', [{ path: 'messages', reason: 'must not be empty' }]);
   }
   checkRequest(request);
   return request as ChatRequest;
+}
+
+/** Throws `ValidationError` for what is no list of messages. */
+export function checkMessages(messages: unknown): void {
+  const issues = validateMessages(messages);
+  if (issues.length === 0) return;
+  const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
+  if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
+  throw new ValidationError('invalid_message', shown.join('; '), issues);
+}
+
+/** Throws `ConfigurationError` for a choice that these tools cannot meet. */
+export function checkToolChoice(toolChoice: ToolChoice | undefined, tools: ReadonlyMap<string, Tool>): void {
+  if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
+    throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
+  }
+  if (toolChoice === 'required' && tools.size === 0) {
+    throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
+  }
 }

@@ -5,7 +5,7 @@ import type { RunFold } from '../events/fold.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
 import { checkChanges, SETTINGS } from './options.js';
-import type { Plan } from './plan.js';
+import { checkMessages, checkToolChoice, type Plan } from './plan.js';
 import { repairMessages } from './repair.js';
 
 /** What one model call is made with. */
@@ -21,12 +21,14 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
   const { steps, usage } = fold;
   const changes = (await plan.prepareStep?.({ step: turn, steps, messages: thread, usage, context: plan.context })) ?? {};
   checkChanges(changes);
+  if (changes.messages !== undefined) checkMessages(changes.messages);
   const tools = changes.tools ? withToolHelp(toolMap(changes.tools)) : plan.tools;
   const messages = changes.messages ? repairMessages(changes.messages).messages : thread;
   if (messages.length === 0) throw new ConfigurationError('invalid_option', 'prepareStep left no message to send.');
   const settings: Record<string, unknown> = { ...plan.settings };
   for (const key of SETTINGS) if (changes[key] !== undefined) settings[key] = changes[key];
   const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
+  checkToolChoice(toolChoice, tools);
   const specs = wireTools(tools, toolChoice);
   return {
     adapter: changes.chat ?? plan.adapter,

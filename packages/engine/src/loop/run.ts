@@ -92,11 +92,12 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     if (stopped && answered) signal.throwIfAborted();
 
     if (waiting) return waiting;
-    if (judged?.type === 'repair') continue;
-    if (judged) return verdictOfAnswer(judged);
-    if (plan.kind === 'step' || (!answered && !paused)) return { status: 'completed' };
-    // Only a model that asked for tools is called again; any other way to end would make it answer itself.
-    if (!paused && !mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
+    if (judged && judged.type !== 'repair') return verdictOfAnswer(judged);
+    if (!judged) {
+      if (plan.kind === 'step' || (!answered && !paused)) return { status: 'completed' };
+      // Only a model that asked for tools is called again; any other way to end would make it answer itself.
+      if (!paused && !mayRunTools(step)) return output ? { status: 'failed', error: output.missing(step) } : { status: 'completed' };
+    }
     if (await plan.stopWhen?.(fold.steps)) return { status: 'interrupted', reason: 'stop_when', pending: {} };
     if (budget?.isSpent(step, { usage: fold.usage, cost: fold.costTotal, elapsedMs: clock.now() - began }))
       return { status: 'interrupted', reason: 'budget', pending: {} };

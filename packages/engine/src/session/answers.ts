@@ -1,5 +1,6 @@
 import { isRecord, type Json, jsonFault } from '../data/json.js';
 import { messageText, type UserMessage } from '../data/messages.js';
+import { isToolContent } from '../data/validate.js';
 import { SessionError, ValidationError } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
 import type { ResultEncoder } from '../tools/encode.js';
@@ -25,7 +26,10 @@ export async function answerEntry({ id, pending }: Asked, callId: string, value:
   const fault = jsonFault(value);
   if (fault) throw new TypeError(`The result of ${callId} must be a JSON value, but ${fault}.`);
   const checked = question ? await checkAnswer(question, value as Json) : value;
-  return { type: 'answer', callId, name: open.name, content: encode(checked) };
+  const content = encode(checked);
+  if (!isToolContent(content))
+    throw new TypeError(`The result of ${callId} could not be encoded: the encoder gave neither text nor parts.`);
+  return { type: 'answer', callId, name: open.name, content };
 }
 
 /** The entry that approves a call. */

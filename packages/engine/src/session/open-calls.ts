@@ -45,3 +45,9 @@ export function unansweredIds(messages: readonly Message[]): ReadonlySet<string>
   }
   return open;
 }
+
+/** True when the model has something to say to the last message, or a call of its own to wait for. */
+export function isUnanswered(messages: readonly Message[]): boolean {
+  const last = messages.at(-1);
+  return last?.role === 'user' || last?.role === 'tool' || openCalls(messages).length > 0;
+}

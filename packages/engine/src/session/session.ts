@@ -1,4 +1,4 @@
-import type { CallOptions, Engine } from '../contract.js';
+import type { CallOptions, Engine, OutputOf, TypedOptions } from '../contract.js';
 import { isRecord, type Json } from '../data/json.js';
 import { type Message, type UserMessage, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
@@ -8,12 +8,13 @@ import type { StreamEvent } from '../events/events.js';
 import type { Outcome, Pending } from '../events/outcome.js';
 import { follow } from '../loop/signals.js';
 import { encodeResult } from '../tools/encode.js';
+import type { Schema } from '../tools/schema.js';
 import { answerEntry, answerOf, approveEntry, denyEntry, type SettlingEntry, unknownCall } from './answers.js';
 import { decide } from './decide.js';
 import { applyEntry, type SessionEntry } from './entries.js';
 import { commonLength } from './history.js';
 import { Journal } from './journal.js';
-import { openCalls, waitingIds } from './open-calls.js';
+import { isUnanswered, waitingIds } from './open-calls.js';
 import type { SessionJson } from './session-json.js';
 import type { AnswerOptions, ApproveOptions, SessionOptions, SessionStart, SessionStatus } from './session-options.js';
 import { breakOff, jsonOf, type SessionState } from './state.js';
@@ -76,12 +77,12 @@ export class Session {
    * Says something and waits for the outcome. When the session waits for the answer to one question and for nothing else, this is it.
    * Rejects with `SessionError`: `busy` while a turn runs, `invalid_status` while the session waits for anything else.
    */
-  async send(message: string | UserMessage, options?: CallOptions): Promise<Outcome> {
+  async send<S extends Schema = never>(message: string | UserMessage, options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>> {
     return this.stream(message, options).outcome;
   }
 
   /** `send` as a stream. The turn begins, and takes the history as it is then, when somebody reads. Throws as `send` rejects. */
-  stream(message: string | UserMessage, options?: CallOptions): EventStream {
+  stream<S extends Schema = never>(message: string | UserMessage, options?: TypedOptions<S>): EventStream<OutputOf<S>> {
     const said = typeof message === 'string' ? user(message) : message;
     const beginning: Beginning = {
       from: () => (this.#onlyQuestion() === undefined ? READY : [...READY, 'waiting']),
@@ -96,7 +97,7 @@ export class Session {
   /**
    * Runs the failed turn again: the steps whose tools have run are kept. Rejects with `SessionError` (`nothing_to_retry`) when there is none.
    */
-  async retry(options?: CallOptions): Promise<Outcome> {
+  async retry<S extends Schema = never>(options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>> {
     if (this.status !== 'failed' && this.status !== 'interrupted')
       throw new SessionError('nothing_to_retry', `Session ${this.id} has no failed turn to retry.`);
     return this.resumeStream(options).outcome;
@@ -108,13 +109,13 @@ export class Session {
    * told to the model as such, unless its tool is `idempotent`. Rejects with `SessionError`: `invalid_status` while the session waits for
    * answers, `nothing_to_resume` after a finished answer.
    */
-  async resume(options?: CallOptions): Promise<Outcome> {
+  async resume<S extends Schema = never>(options?: TypedOptions<S>): Promise<Outcome<OutputOf<S>>> {
     return this.resumeStream(options).outcome;
   }
 
   /** `resume` as a stream. Throws as it rejects. */
-  resumeStream(options?: CallOptions): EventStream {
-    if (this.status === 'idle' && !this.#hasMore())
+  resumeStream<S extends Schema = never>(options?: TypedOptions<S>): EventStream<OutputOf<S>> {
+    if (this.status === 'idle' && !isUnanswered(this.messages))
       throw new SessionError('nothing_to_resume', `Session ${this.id} has nothing to go on with: say something with send().`);
     return this.#turn({ from: () => READY, entries: async () => [GO_ON] }, options);
   }
@@ -218,13 +219,8 @@ export class Session {
     return waitingIds(this.pending).length === 1 ? this.pending.questions?.[0]?.callId : undefined;
   }
 
-  #hasMore(): boolean {
-    const last = this.messages.at(-1);
-    return last?.role === 'user' || last?.role === 'tool' || openCalls(this.messages).length > 0;
-  }
-
   /** The one way in which anything runs. `said` is checked with everything else before the turn begins. */
-  #turn(beginning: Beginning, options: CallOptions = {}, said: readonly Message[] = []): EventStream {
+  #turn<Output>(beginning: Beginning, options: CallOptions = {}, said: readonly Message[] = []): EventStream<Output> {
     this.#mustBe(...beginning.from());
     // Mistakes show at once. The stream that counts is made when the turn begins, since another one may have run until then.
     this.#ask(this.#options.engine, [...this.messages, ...said], options);
@@ -233,7 +229,7 @@ export class Session {
   }
 
   #ask(engine: Engine, messages: readonly Message[], options: CallOptions): EventStream {
-    return engine.stream(messages, { context: this.#options.context, ...options, sessionId: this.id });
+    return engine.stream(messages, { ...options, context: options.context ?? this.#options.context, sessionId: this.id });
   }
 
   async *#transaction({ from, entries }: Beginning, options: CallOptions, stop: AbortController): AsyncGenerator<StreamEvent, void> {

@@ -1,5 +1,6 @@
 import type { Engine, ToolExecutor } from '../contract.js';
 import type { Message } from '../data/messages.js';
+import { isToolContent } from '../data/validate.js';
 import { ToolError } from '../errors.js';
 import type { StreamEvent } from '../events/events.js';
 import { RunFold } from '../events/fold.js';
@@ -57,7 +58,7 @@ export class TurnRecorder {
       } else if (outcome.type === 'ok' || outcome.type === 'halt') {
         const content = attempt(() => encode(outcome.value ?? null));
         // What cannot be encoded is told by its event.
-        if (typeof content === 'string' || Array.isArray(content)) await this.#result({ callId, name, content });
+        if (content !== undefined && isToolContent(content)) await this.#result({ callId, name, content });
       }
       return outcome;
     };

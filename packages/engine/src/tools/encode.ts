@@ -1,6 +1,7 @@
 import type { Json } from '../data/json.js';
 import { isRecord } from '../data/json.js';
 import type { ToolResultPart } from '../data/parts.js';
+import { isToolContent } from '../data/validate.js';
 import { describe } from '../errors.js';
 
 /** What the model reads of a tool's value. */
@@ -12,8 +13,9 @@ export type ResultEncoder = (value: unknown) => EncodedResult;
 /** Text stays text, an image or file part (or a list with one) stays parts, everything else becomes JSON. `encodeResult({ a: 1 })` → `'{"a":1}'` */
 export function encodeResult(value: unknown): EncodedResult {
   if (typeof value === 'string') return value;
-  if (isMedia(value)) return [value as ToolResultPart];
-  if (Array.isArray(value) && value.some(isMedia) && value.every(isPart)) return value as ToolResultPart[];
+  // Data of a tool's own may look like a part: only what is one counts.
+  if (isMedia(value) && isToolContent([value])) return [value as ToolResultPart];
+  if (Array.isArray(value) && value.some(isMedia) && isToolContent(value)) return value as ToolResultPart[];
   return JSON.stringify(value) ?? 'null';
 }
 
@@ -28,8 +30,4 @@ export function encodeFailure(reason: unknown): string {
 
 function isMedia(value: unknown): boolean {
   return isRecord(value) && (value.type === 'image' || value.type === 'file') && typeof value.mediaType === 'string';
-}
-
-function isPart(value: unknown): boolean {
-  return isMedia(value) || (isRecord(value) && ((value.type === 'text' && typeof value.text === 'string') || value.type === 'json'));
 }

@@ -1,6 +1,7 @@
 import type { Tool, ToolOutcome } from '../contract.js';
 import { toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
+import { isToolContent } from '../data/validate.js';
 import { describe, ToolError } from '../errors.js';
 import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
@@ -180,8 +181,8 @@ function errorResult(call: ToolCall, error: ToolError): ToolResultEvent {
 
 function encoded(about: { callId: string; name: string }, encode: () => ReturnType<ResultEncoder>): ToolResultEvent {
   try {
-    const content: unknown = encode();
-    if (typeof content !== 'string' && !Array.isArray(content)) throw new TypeError('the encoder gave neither text nor parts');
+    const content = encode();
+    if (!isToolContent(content)) throw new TypeError('the encoder gave neither text nor parts');
     return { type: 'tool_result', ...about, content };
   } catch (error) {
     return {

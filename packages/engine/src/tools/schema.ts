@@ -29,6 +29,9 @@ export function isStandardSchema(schema: unknown): schema is StandardSchema {
  */
 export function toJsonSchema(schema: Schema, owner: string): JsonObject {
   if (!isStandardSchema(schema)) {
+    if (isRecord(schema) && Object.values(schema).some(isStandardSchema)) {
+      throw new TypeError(`${owner}: these are schemas of single properties; put an object around them, such as z.object({ … }).`);
+    }
     if (isRecord(schema) && jsonFault(schema) === undefined) return schema as JsonObject;
     throw new TypeError(
       `${owner}: input must be a JSON Schema object or a Standard Schema (zod, valibot, arktype), not ${isRecord(schema) ? `an object that is no JSON (${jsonFault(schema)})` : typeof schema}.`,
