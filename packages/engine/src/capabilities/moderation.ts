@@ -5,7 +5,7 @@ import { chunked, inBatches } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
 import { checkedRequest, providerOptions, type Rule, type Rules, shown, text, wholeNumber } from './checks.js';
 import { image, listOf } from './nested-rules.js';
-import { malformed, refuseUnsupported } from './refusals.js';
+import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** One thing to be judged: a text, or text and images that belong together. */
@@ -85,7 +85,7 @@ export function moderateWith(adapter: ModerationAdapter, runtime: Runtime): Mode
     const work = async (call: Call) => {
       const withImage = request.input.findIndex(one => typeof one !== 'string' && one.some(({ type }) => type === 'image'));
       refuseUnsupported(adapter.provider, [
-        withImage >= 0 && !adapter.images && `input[${withImage}] has an image, and it judges texts only`,
+        withImage >= 0 && !adapter.images && isOwnModel(adapter, request) && `input[${withImage}] has an image, and it judges texts only`,
       ]);
       await inBatches(batchesOf(request.input, adapter.maxBatchSize), options.concurrency ?? 4, async (places, noMore) => {
         const some = { ...request, input: places.map(place => request.input[place] as ModerationItem) };
