@@ -2,6 +2,7 @@
 import type { AudioPart, TranscriptionSettings } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
+import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, type Service } from '../http/service.js';
 
 export const PATH = '/audio/transcriptions';
@@ -24,6 +25,9 @@ const ENDINGS: { readonly [mediaType: string]: string } = {
   'video/mp4': 'mp4',
   'video/webm': 'webm',
 };
+
+/** Formats of an answer that are no JSON. */
+const PLAIN: readonly string[] = ['text', 'srt', 'vtt'];
 
 export const MEDIA_TYPES: readonly string[] = Object.keys(ENDINGS);
 
@@ -54,16 +58,17 @@ export function languageOf(tag: string): string {
 
 export function formOf(service: Service, request: TranscriptionSettings, audio: AudioPart, stream = false): FormData {
   const { timestamps, logprobs, language, prompt } = request;
-  const mediaType = audio.mediaType.split(';')[0]!.trim();
+  const mediaType = audio.mediaType.split(';')[0]!.trim().toLowerCase();
   const ending = ENDINGS[mediaType];
-  refuse(service.provider, [ending === undefined && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`]);
+  const own = ownOptions(request, service.provider, 'openai');
+  refuse(service.provider, [
+    ending === undefined && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`,
+    PLAIN.includes(String(own.response_format)) && timestamps !== true && `the answer is read as JSON, not as ${own.response_format}`,
+  ]);
   const form = new FormData();
   form.set('file', new Blob([bytesOf(audio.data)!], { type: mediaType }), `audio.${ending}`);
   // The caller's own fields stand below those that were asked for by name.
-  for (const [field, value] of Object.entries(ownOptions(request, service.provider, 'openai'))) {
-    if (Array.isArray(value)) for (const item of value) form.append(field, String(item));
-    else form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
-  }
+  appendFields(form, own, bracketed);
   form.set('model', request.model ?? service.model);
   if (language !== undefined) form.set('language', languageOf(language));
   if (prompt !== undefined) form.set('prompt', prompt);
@@ -71,7 +76,6 @@ export function formOf(service: Service, request: TranscriptionSettings, audio: 
     form.set('response_format', 'verbose_json');
     form.append('timestamp_granularities[]', 'word');
   } else if (!form.has('response_format')) form.set('response_format', 'json');
-  // With brackets: without them the field is ignored in silence.
   if (logprobs === true) form.append('include[]', 'logprobs');
   if (stream) form.set('stream', 'true');
   return form;

@@ -11,8 +11,8 @@ import {
 import { malformedAnswer } from '../http/call.js';
 import { findServerError } from '../http/classify.js';
 import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import { JsonLines } from '../http/json-lines.js';
 import type { Service } from '../http/service.js';
-import { SseParser } from '../http/sse.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { readUsage } from '../openai-speech/usage.js';
 import { formOf, PATH, refuseSpans } from './form.js';
@@ -58,15 +58,12 @@ async function* readSegment(
   about: ErrorContext,
   total: { usage: CapabilityUsage; begun: boolean },
 ): AsyncGenerator<TranscriptionAdapterEvent> {
-  const events: string[] = [];
-  const sse = new SseParser({ onEvent: data => events.push(data), onStray: line => events.push(line) });
+  const lines = new JsonLines();
   let partial = '';
   for (let over = false; !over; ) {
     const bytes = await answer.read(() => total.begun);
-    if (bytes) sse.feed(bytes);
-    else sse.end();
     over = bytes === undefined;
-    for (const data of events.splice(0)) {
+    for (const data of bytes ? lines.feed(bytes) : lines.end()) {
       if (data.trim() === '[DONE]') continue;
       const value = parseJson(data);
       if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(data).slice(0, 80)}`);
