@@ -70,6 +70,15 @@ test('pieces of raw sound make the same whole, with its rate', async () => {
   expect(outcome).toMatchObject({ status: 'completed', sampleRate: 24_000, format: 'pcm', audio: { data: base64(whole) } });
 });
 
+test('events do not say what sound they hold: it is the one that was asked for, in whichever way', async () => {
+  const events = ['{"type":"speech.audio.delta","audio":"AAAA"}', '{"type":"speech.audio.done"}'];
+  const at = await server({
+    http: res => res.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.map(data => `data: ${data}\n\n`).join('')),
+  });
+  const providerOptions = { openai: { stream_format: 'sse', response_format: 'wav' } };
+  expect(await engineAt(at).speak('x', { providerOptions })).toMatchObject({ format: 'wav', audio: { mediaType: 'audio/wav' } });
+});
+
 test.each([
   ['times of words', 'gpt-4o-mini-tts', { timestamps: true }],
   ['a sample rate', 'gpt-4o-mini-tts', { format: 'pcm', sampleRate: 16_000 }],

@@ -57,9 +57,10 @@ export function openaiSpeech(options: OpenaiSpeechOptions): SpeechAdapter {
 async function* streamSpeech(service: Service, request: SpeechRequest, context: AdapterContext): AsyncGenerator<SpeechAdapterEvent> {
   context.signal.throwIfAborted();
   const body = bodyOf(service, request);
+  const asked = FORMATS.find(format => format === body.response_format);
   const outgoing = await service.outgoing(PATH, body, context);
   outgoing.headers.set('accept', body.stream_format === 'sse' ? 'text/event-stream' : '*/*');
-  yield* streamAnswer(outgoing, context, answer => readAnswer(answer, request.format, outgoing.about));
+  yield* streamAnswer(outgoing, context, answer => readAnswer(answer, asked, outgoing.about));
 }
 
 function bodyOf({ provider, model }: Service, request: SpeechRequest): JsonObject {
