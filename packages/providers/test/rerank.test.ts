@@ -50,6 +50,20 @@ describe.each([
 const documents = ['sun and sand', 'rain and wind and hail', 'rain'];
 const query = 'rain wind hail';
 
+test.each([
+  ['https://api.cohere.com', 'https://api.cohere.com/v2/rerank'],
+  ['http://127.0.0.1:8080', 'http://127.0.0.1:8080/v1/rerank'],
+  ['http://127.0.0.1:8080/v2/', 'http://127.0.0.1:8080/v2/rerank'],
+])('Cohere’s protocol at %s', async (baseURL, address) => {
+  const asked: string[] = [];
+  const fetch = async (url: unknown) => {
+    asked.push(String(url));
+    return Response.json({ results: [{ index: 0, relevance_score: 1 }] });
+  };
+  completed(await engineWith(cohereRerank({ model: 'm', baseURL, apiKey: KEY, fetch })).rerank(query, { documents: ['rain'] }));
+  expect(asked).toEqual([address]);
+});
+
 test('Cohere: the best first, its units and its words', async () => {
   const providerOptions = { cohere: { max_tokens_per_doc: 100 } };
   const { results, usage, responseIds } = completed(await engineWith(cohere()).rerank(query, { documents, topN: 2, providerOptions }));
