@@ -4,6 +4,7 @@ import { bytesOf } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, type Service } from '../http/service.js';
+import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';
 
@@ -31,29 +32,15 @@ const PLAIN: readonly string[] = ['text', 'srt', 'vtt'];
 
 export const MEDIA_TYPES: readonly string[] = Object.keys(ENDINGS);
 
-/** Only Whisper aligns its words. A server of one's own mostly runs a Whisper, whatever its name is. */
-export function tellsTimes(model: string): boolean {
-  return !/^gpt-/.test(model);
-}
-
-export function tellsLogprobs(model: string): boolean {
-  return /^gpt-.*transcribe/.test(model) && !model.includes('diarize');
-}
-
-/** Refuses what the model of this very request cannot tell. `live`: times are not told there by any model. */
-export function refuseSpans({ provider, model }: Service, request: TranscriptionSettings, live = false): void {
+/** Refuses what the model of this very request cannot do. `live`: times are not told there by any model. */
+export function refuseSettings({ provider, model }: Service, request: TranscriptionSettings, live = false): void {
   const asked = request.model ?? model;
+  const { times, logprobs, prompt } = familyOf(asked);
   refuse(provider, [
-    request.timestamps === true &&
-      (live || !tellsTimes(asked)) &&
-      `${live ? 'live, ' : ''}${asked} cannot tell the times of words (timestamps)`,
-    request.logprobs === true && !tellsLogprobs(asked) && `${asked} cannot tell how sure it is (logprobs)`,
+    request.timestamps === true && (live || !times) && `${live ? 'live, ' : ''}${asked} cannot tell the times of words (timestamps)`,
+    request.logprobs === true && !logprobs && `${asked} cannot tell how sure it is (logprobs)`,
+    request.prompt !== undefined && !prompt && `${asked} takes no prompt`,
   ]);
-}
-
-/** ISO 639-1: it knows languages, not regions. */
-export function languageOf(tag: string): string {
-  return tag.split('-')[0]!.toLowerCase();
 }
 
 export function formOf(service: Service, request: TranscriptionSettings, audio: AudioPart, stream = false): FormData {
@@ -69,8 +56,9 @@ export function formOf(service: Service, request: TranscriptionSettings, audio: 
   form.set('file', new Blob([bytesOf(audio.data)!], { type: mediaType }), `audio.${ending}`);
   // The caller's own fields stand below those that were asked for by name.
   appendFields(form, own, bracketed);
-  form.set('model', request.model ?? service.model);
-  if (language !== undefined) form.set('language', languageOf(language));
+  const model = request.model ?? service.model;
+  form.set('model', model);
+  if (language !== undefined) form.set(familyOf(model).language === 'languages' ? 'languages[]' : 'language', languageOf(language));
   if (prompt !== undefined) form.set('prompt', prompt);
   if (timestamps === true) {
     form.set('response_format', 'verbose_json');

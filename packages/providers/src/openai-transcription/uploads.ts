@@ -15,7 +15,8 @@ import { JsonLines } from '../http/json-lines.js';
 import type { Service } from '../http/service.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { readUsage } from '../openai-speech/usage.js';
-import { formOf, PATH, refuseSpans } from './form.js';
+import { formOf, PATH, refuseSettings } from './form.js';
+import { languageIn } from './models.js';
 import { tokensOf } from './spans.js';
 import { addUsage } from './total.js';
 import { wavOf } from './wav.js';
@@ -28,7 +29,7 @@ export async function* streamUploads(
 ): AsyncGenerator<TranscriptionAdapterEvent> {
   const { signal } = context;
   signal.throwIfAborted();
-  refuseSpans(service, request, true);
+  refuseSettings(service, request, true);
   const total = { bytes: 0, usage: {} as CapabilityUsage, begun: false };
   let pieces: Uint8Array[] = [];
   async function* upload(): AsyncGenerator<TranscriptionAdapterEvent> {
@@ -76,7 +77,12 @@ async function* readSegment(
       if (isDone) {
         const spans = request.logprobs === true ? tokensOf(value.logprobs) : undefined;
         total.usage = addUsage(total.usage, readUsage(value.usage));
-        yield { type: 'committed_transcript', text: String(value.text ?? partial), ...(spans === undefined ? {} : { spans }) };
+        yield {
+          type: 'committed_transcript',
+          text: String(value.text ?? partial),
+          ...languageIn(value),
+          ...(spans === undefined ? {} : { spans }),
+        };
         return;
       }
       partial += typeof value.delta === 'string' ? value.delta : '';
