@@ -74,7 +74,8 @@ async function rerank(
   const counts = {
     ...usageOf(billed, { searchUnits: 'search_units' }).usage,
     ...usageOf(tokens, { inputTokens: 'input_tokens', outputTokens: 'output_tokens' }).usage,
-    // Cohere's own answers have none; other servers of its protocol do.
+    // Cohere's own answers have none; other servers of its protocol do. Nothing is generated: the total is the input where that is not told.
+    ...usageOf(usage, { inputTokens: 'total_tokens' }).usage,
     ...usageOf(usage, { inputTokens: 'prompt_tokens', outputTokens: 'completion_tokens', totalTokens: 'total_tokens' }).usage,
   };
   return { results, ...namesOf(answer), ...(Object.keys(counts).length > 0 ? { usage: counts } : {}), warnings };
