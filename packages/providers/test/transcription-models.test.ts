@@ -88,3 +88,29 @@ test('words that come before the commit of their segment are told at once', asyn
   expect(said).toEqual(['Hal', 'Hallo', 'Hallo']);
   expect(await stream.outcome).toMatchObject({ status: 'completed', text: 'Hallo', usage: { audioSeconds: 1 } });
 });
+
+test.each([
+  ['audio_unintelligible', { status: 'completed', text: 'Hallo', warnings: [{ code: 'other' }] }],
+  ['server_error', { status: 'failed', text: 'Hallo', error: { reason: 'provider_unavailable' } }],
+])('a segment that fails with %s', async (code, ending) => {
+  const at = await server({
+    socket(socket: WebSocket) {
+      const say = (value: object) => socket.send(JSON.stringify(value));
+      const transcription = 'conversation.item.input_audio_transcription';
+      say({ type: 'session.created' });
+      let commits = 0;
+      socket.on('message', data => {
+        const { type } = JSON.parse(String(data)) as { type: string };
+        if (type === 'session.update') say({ type: 'session.updated' });
+        if (type === 'input_audio_buffer.clear') say({ type: 'input_audio_buffer.cleared' });
+        if (type !== 'input_audio_buffer.commit') return;
+        const item_id = `i${++commits}`;
+        say({ type: 'input_audio_buffer.committed', item_id });
+        if (commits === 1) say({ type: `${transcription}.completed`, item_id, transcript: 'Hallo' });
+        else say({ type: `${transcription}.failed`, item_id, error: { type: 'transcription_error', code, message: 'It failed.' } });
+      });
+    },
+  });
+  const options = { sampleRate: 24_000, commit: 'manual' } as const;
+  expect(await engineAt(at, 'gpt-4o-transcribe').streamTranscription([SECOND, 'commit', SECOND], options).outcome).toMatchObject(ending);
+});
