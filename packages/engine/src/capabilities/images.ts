@@ -47,7 +47,7 @@ export interface ImageAdapter {
   readonly model: string;
   /** The most pictures that one request makes; more are asked for in several. Default: as many as asked for. */
   readonly maxImages?: number;
-  /** The most pictures that an edit takes; default as many as given. */
+  /** The most pictures that an edit by its own model takes; default as many as given. */
   readonly maxInputImages?: number;
   /** False when an edit takes no mask. */
   readonly mask?: boolean;

@@ -38,7 +38,7 @@ export interface ModerationAdapter {
   readonly model: string;
   /** The most texts in one request; more are sent as several. An item of parts always has a request of its own. */
   readonly maxBatchSize: number;
-  /** True when it judges images too. */
+  /** True when its own model judges images too. */
   readonly images?: boolean;
   moderate(request: ModerationRequest, context: AdapterContext): Promise<ModerationResponse>;
 }
