@@ -33,7 +33,7 @@ export interface ToolContext {
   readonly idempotencyKey?: string;
   readonly requestId: string;
   readonly call: ToolCall;
-  /** For nested model calls. */
+  /** For nested model calls. Each has its own outcome; its usage and cost are not added to the run's, and count for no budget of it. */
   readonly engine?: Engine;
   /** Aborts when the run is stopped or the tool's time is up. */
   readonly signal: AbortSignal;

@@ -177,6 +177,7 @@ describe('live sound', () => {
     const { heard, script } = session();
     const at = await server(script);
     const outcome = await engineAt(at).streamTranscription(sound(SECOND, 'commit', SECOND), {
+      providerOptions: { elevenlabs: { keyterms: ['Antiphon', 'Oslo'] } },
       commit: 'manual',
       timestamps: true,
       logprobs: true,
@@ -185,6 +186,7 @@ describe('live sound', () => {
     expect(outcome.spans).toHaveLength(4);
     expect(outcome.spans![0]).toEqual({ text: 'heard', kind: 'word', startMs: 0, endMs: 400, logprob: -0.25, speaker: 'speaker_0' });
     expect(heard.commits).toBe(2);
+    expect(new URL(at.hits[0]!.url, 'ws://x').searchParams.getAll('keyterms')).toEqual(['Antiphon', 'Oslo']);
   });
 
   test('a segment whose times never come fails the call and keeps the text', async () => {

@@ -169,13 +169,28 @@ describe('limits', () => {
 
   test.each([
     ['OpenAI: a text', openai, () => ['w '.repeat(8193)], {}, /8192 tokens/],
-    ['OpenAI: a batch', openai, () => Array.from({ length: 100 }, () => 'w '.repeat(3100)), {}, /max 300000 tokens per request/],
     ['Voyage: a text that must not be cut', voyage, () => ['w '.repeat(32_001)], { truncate: false }, /too many tokens/],
-    ['Voyage: a batch', voyage, () => Array.from({ length: 20 }, () => 'w '.repeat(20_000)), {}, /max allowed tokens per submitted batch/],
   ] as const)('too many tokens: %s', async (_, make, texts, options, message) => {
     const outcome = await engineWith(make()).embed(texts(), options);
     expect(outcome).toMatchObject({ status: 'failed', error: { reason: 'context_length_exceeded', retryable: false, status: 400 } });
     if (outcome.status === 'failed') expect(outcome.error.message).toMatch(message);
+  });
+
+  test.each([
+    ['OpenAI', openai, () => Array.from({ length: 100 }, () => 'w '.repeat(3100)), 'max 300000 tokens per request'],
+    ['Voyage', voyage, () => Array.from({ length: 20 }, () => 'w '.repeat(20_000)), 'max allowed tokens per submitted batch'],
+  ] as const)('%s: a batch with too many tokens is refused by the server and halved by the engine', async (_, make, texts, message) => {
+    const refusal = { reason: 'context_length_exceeded', retryable: false, status: 400, message: expect.stringContaining(message) };
+    await expect(make().embed({ input: texts() }, context())).rejects.toMatchObject(refusal);
+    const before = server.requests.length;
+    expect(completed(await engineWith(make()).embed(texts())).vectors).toHaveLength(texts().length);
+    expect(server.requests.length - before).toBe(3);
+  });
+
+  test('a server that takes fewer texts is sent no more', async () => {
+    const few = openaiEmbeddings({ model: 'text-embedding-3-small', apiKey: KEY, fetch: server.as('openai'), maxBatchSize: 2 });
+    expect(completed(await engineWith(few).embed(['a', 'b', 'c'])).vectors).toHaveLength(3);
+    expect((last().json as { input: string[] }).input).toEqual(['c']);
   });
 
   test('a batch that fails leaves the others; the rest is asked for later', async () => {

@@ -131,6 +131,7 @@ describe('geminiImages', () => {
     ['gemini-3-pro-image-preview', 1920, 1080, { aspectRatio: '16:9', imageSize: '1K' }],
     ['gemini-3-pro-image-preview', 2048, 2048, { aspectRatio: '1:1', imageSize: '2K' }],
     ['gemini-3-pro-image-preview', 3072, 4096, { aspectRatio: '3:4', imageSize: '4K' }],
+    ['gemini-3.1-flash-image-preview', 512, 2048, { aspectRatio: '1:4', imageSize: '1K' }],
   ])('%s of %i by %i', async (model, width, height, imageConfig) => {
     const { sent, options } = server(say([picture]));
     const answer = await geminiImages({ model, ...options }).generateImage({ prompt: 'A cat', size: { width, height } }, contextOf());

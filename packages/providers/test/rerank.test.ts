@@ -91,6 +91,7 @@ test.each([
 
 test.each([
   ['https://api.cohere.com', '/v2/rerank', 'cohere'],
+  ['http://127.0.0.1:8080', '/v1/rerank', 'llama.cpp'],
   ['https://api.cohere.com/v2/', '/v2/rerank', 'cohere'],
   ['https://api.cohere.com/v2/rerank', '/v2/rerank', 'cohere'],
   ['https://api.together.xyz/v1', '/v1/rerank', 'together'],
@@ -100,6 +101,18 @@ test.each([
   const adapter = cohereRerank({ model: 'm', baseURL, apiKey: KEY, fetch });
   completed(await engineWith(adapter).rerank('x', { documents: ['x'] }));
   expect([seen[0]!.url.pathname, adapter.provider]).toEqual([path, provider]);
+});
+
+test.each([
+  [{ total_tokens: 7 }, { inputTokens: 7, totalTokens: 7 }],
+  [
+    { prompt_tokens: 7, completion_tokens: 0, total_tokens: 7 },
+    { inputTokens: 7, outputTokens: 0, totalTokens: 7 },
+  ],
+])('another server’s account: %j', async (told, usage) => {
+  const { fetch } = jsonFetch({ results: [{ index: 0, relevance_score: 1 }], usage: told });
+  const adapter = cohereRerank({ model: 'm', baseURL: 'https://rerank.test/v1', fetch });
+  expect(completed(await engineWith(adapter).rerank('x', { documents: ['x'] })).usage).toEqual(usage);
 });
 
 test('what Cohere warns of is passed on', async () => {

@@ -70,6 +70,16 @@ test('pieces of raw sound make the same whole, with its rate', async () => {
   expect(outcome).toMatchObject({ status: 'completed', sampleRate: 24_000, format: 'pcm', audio: { data: base64(whole) } });
 });
 
+test('the caller’s own fields count: a voice, and the format of events, which do not say what sound they hold', async () => {
+  const events = ['{"type":"speech.audio.delta","audio":"AAAA"}', '{"type":"speech.audio.done"}'];
+  const at = await server({
+    http: res => res.writeHead(200, { 'content-type': 'text/event-stream' }).end(events.map(data => `data: ${data}\n\n`).join('')),
+  });
+  const providerOptions = { openai: { stream_format: 'sse', response_format: 'wav', voice: { id: 'voice_1' } } };
+  expect(await engineAt(at).speak('x', { providerOptions })).toMatchObject({ format: 'wav', audio: { mediaType: 'audio/wav' } });
+  expect(JSON.parse(String(at.hits[0]!.body))).toMatchObject(providerOptions.openai);
+});
+
 test.each([
   ['times of words', 'gpt-4o-mini-tts', { timestamps: true }],
   ['a sample rate', 'gpt-4o-mini-tts', { format: 'pcm', sampleRate: 16_000 }],

@@ -1,3 +1,5 @@
+import { AntiphonError } from '../errors.js';
+
 /** Cuts a list into lists of at most `size`. `chunked([1, 2, 3], 2)` → `[[1, 2], [3]]` */
 export function chunked<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
@@ -29,4 +31,20 @@ export async function inBatches<T>(
   };
   await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, worker));
   if (failure) throw (failure as { readonly thrown: unknown }).thrown;
+}
+
+/**
+ * Runs `work` on a batch, and on its halves when it is too long as a whole: providers limit the tokens of a request too, and only they can
+ * count them. A single member that is too long is a failure. `noMore`: no half begins any more.
+ */
+export async function inHalves<T>(batch: readonly T[], noMore: AbortSignal, work: (part: readonly T[]) => Promise<void>): Promise<void> {
+  try {
+    await work(batch);
+  } catch (thrown) {
+    const isTooLong = AntiphonError.isInstance(thrown) && thrown.reason === 'context_length_exceeded';
+    if (!isTooLong || batch.length < 2 || noMore.aborted) throw thrown;
+    const middle = Math.ceil(batch.length / 2);
+    await inHalves(batch.slice(0, middle), noMore, work);
+    await inHalves(batch.slice(middle), noMore, work);
+  }
 }

@@ -1,7 +1,7 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import { AdapterError } from '../errors.js';
-import { chunked, inBatches } from './batches.js';
+import { chunked, inBatches, inHalves } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
 import { checkedRequest, flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
 import { listOf } from './nested-rules.js';
@@ -37,7 +37,7 @@ export interface EmbeddingResponse extends CapabilityResponse {
 export interface EmbeddingAdapter {
   readonly provider: string;
   readonly model: string;
-  /** The most texts in one request; more are sent as several. */
+  /** The most texts in one request; more are sent as several, and a batch whose tokens are too many together as two halves. */
   readonly maxBatchSize: number;
   embed(request: EmbeddingRequest, context: AdapterContext): Promise<EmbeddingResponse>;
 }
@@ -105,7 +105,7 @@ export function embedWith(adapter: EmbeddingAdapter, runtime: Runtime): Embed {
     const missing = () => vectors.flatMap((vector, i) => (vector === null ? [i] : []));
     const work = async (call: Call) => {
       const batches = chunked(missing(), adapter.maxBatchSize);
-      await inBatches(batches, options.concurrency ?? 4, async (places, noMore) => {
+      const ask = async (places: readonly number[], noMore: AbortSignal) => {
         const part = { ...request, input: places.map(place => request.input[place] as string) };
         const found = await call.send(
           context => adapter.embed(part, context),
@@ -113,7 +113,8 @@ export function embedWith(adapter: EmbeddingAdapter, runtime: Runtime): Embed {
           noMore,
         );
         for (const [i, vector] of found.entries()) vectors[places[i] as number] = vector;
-      });
+      };
+      await inBatches(batches, options.concurrency ?? 4, (places, noMore) => inHalves(places, noMore, part => ask(part, noMore)));
       checkWidth(vectors as Vector[], request.dimensions, adapter.provider);
     };
     const about = { method: 'embed', adapter, request } as const;

@@ -5,7 +5,7 @@ import { inBatches } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
 import { checkedRequest, oneOf, providerOptions, type Rule, type Rules, text, wholeNumber } from './checks.js';
 import { image, listOf } from './nested-rules.js';
-import { malformed, refuseUnsupported } from './refusals.js';
+import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** A picture to be made, as plain data. */
@@ -47,7 +47,7 @@ export interface ImageAdapter {
   readonly model: string;
   /** The most pictures that one request makes; more are asked for in several. Default: as many as asked for. */
   readonly maxImages?: number;
-  /** The most pictures that an edit takes; default as many as given. */
+  /** The most pictures that an edit by its own model takes; default as many as given. */
   readonly maxInputImages?: number;
   /** False when an edit takes no mask. */
   readonly mask?: boolean;
@@ -122,7 +122,7 @@ export function editImageWith(adapter: ImageAdapter, runtime: Runtime): EditImag
     const given = isRecord(input) && input.type !== 'image' ? input : { images: Array.isArray(input) ? input : [input] };
     const rules = { request: EDIT_RULES, required: ['prompt', 'images'], options: OPTIONS };
     const request = checkedRequest<ImageEditRequest>('editImage', given, options, rules);
-    const most = adapter.maxInputImages ?? Number.POSITIVE_INFINITY;
+    const most = (isOwnModel(adapter, request) ? adapter.maxInputImages : undefined) ?? Number.POSITIVE_INFINITY;
     const faults = [
       !adapter.editImage && 'it cannot change images',
       request.images.length > most && `${request.images.length} images are more than the ${most} it takes`,

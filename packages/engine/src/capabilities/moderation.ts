@@ -1,11 +1,11 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart, TextPart } from '../data/parts.js';
-import { chunked, inBatches } from './batches.js';
+import { chunked, inBatches, inHalves } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
 import { checkedRequest, providerOptions, type Rule, type Rules, shown, text, wholeNumber } from './checks.js';
 import { image, listOf } from './nested-rules.js';
-import { malformed, refuseUnsupported } from './refusals.js';
+import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
 
 /** One thing to be judged: a text, or text and images that belong together. */
@@ -38,7 +38,7 @@ export interface ModerationAdapter {
   readonly model: string;
   /** The most texts in one request; more are sent as several. An item of parts always has a request of its own. */
   readonly maxBatchSize: number;
-  /** True when it judges images too. */
+  /** True when its own model judges images too. */
   readonly images?: boolean;
   moderate(request: ModerationRequest, context: AdapterContext): Promise<ModerationResponse>;
 }
@@ -85,9 +85,9 @@ export function moderateWith(adapter: ModerationAdapter, runtime: Runtime): Mode
     const work = async (call: Call) => {
       const withImage = request.input.findIndex(one => typeof one !== 'string' && one.some(({ type }) => type === 'image'));
       refuseUnsupported(adapter.provider, [
-        withImage >= 0 && !adapter.images && `input[${withImage}] has an image, and it judges texts only`,
+        withImage >= 0 && !adapter.images && isOwnModel(adapter, request) && `input[${withImage}] has an image, and it judges texts only`,
       ]);
-      await inBatches(batchesOf(request.input, adapter.maxBatchSize), options.concurrency ?? 4, async (places, noMore) => {
+      const ask = async (places: readonly number[], noMore: AbortSignal) => {
         const some = { ...request, input: places.map(place => request.input[place] as ModerationItem) };
         const found = await call.send(
           context => adapter.moderate(some, context),
@@ -95,7 +95,10 @@ export function moderateWith(adapter: ModerationAdapter, runtime: Runtime): Mode
           noMore,
         );
         for (const [i, result] of found.entries()) results[places[i] as number] = result;
-      });
+      };
+      await inBatches(batchesOf(request.input, adapter.maxBatchSize), options.concurrency ?? 4, (places, noMore) =>
+        inHalves(places, noMore, part => ask(part, noMore)),
+      );
     };
     const about = { method: 'moderate', adapter, request } as const;
     return runCall(about, options, runtime, work, ({ status }) =>

@@ -29,7 +29,11 @@ const mediaOf = (kind: string): Rule => [
 ];
 const base64: Rule = [
   'base64 text that is not empty',
-  value => typeof value === 'string' && value !== '' && /^[A-Za-z0-9+/]*={0,2}$/.test(value),
+  value =>
+    typeof value === 'string' &&
+    /^[A-Za-z0-9+/]+={0,2}$/.test(value) &&
+    // Four characters are three bytes; the padding may be left out.
+    (value.endsWith('=') ? value.length % 4 === 0 : value.length % 4 !== 1),
 ];
 
 export const image: Rule = [

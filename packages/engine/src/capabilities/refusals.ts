@@ -8,6 +8,11 @@ export function refuseUnsupported(provider: string, faults: readonly (string | f
   throw new AdapterError('unsupported', `${provider}: ${real.join('; ')}. Nothing was sent.`, { provider });
 }
 
+/** Some limits are those of the adapter's own model. For another one that a request names, only the adapter knows them. */
+export function isOwnModel(adapter: { readonly model: string }, request: { readonly model?: string }): boolean {
+  return request.model === undefined || request.model === adapter.model;
+}
+
 export function malformed(provider: string, what: string): AdapterError {
   return new AdapterError('malformed_response', `${provider}: ${what}.`, { provider });
 }

@@ -4,7 +4,7 @@ import type { AudioPart } from '../data/parts.js';
 import { AdapterError } from '../errors.js';
 import { wholeNumber } from './checks.js';
 import { audio } from './nested-rules.js';
-import { malformed, refuseUnsupported } from './refusals.js';
+import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
 import {
   SPEECH_FORMATS,
@@ -45,7 +45,8 @@ export function refuseSpeech(
   const { formats, maxTextChars = Number.POSITIVE_INFINITY, unsupported = [], provider } = adapter;
   const { format } = request;
   // A UTF-16 length is never below the number of code points, so that most texts need no count.
-  const long = request.text !== undefined && request.text.length > maxTextChars ? [...request.text].length : 0;
+  const isLong = request.text !== undefined && request.text.length > maxTextChars && isOwnModel(adapter, request);
+  const long = isLong ? [...(request.text as string)].length : 0;
   if (long > maxTextChars) {
     const message = `${provider}: the text has ${long} characters, and it takes ${maxTextChars} at once. Nothing was sent.`;
     throw new AdapterError('context_length_exceeded', message, { provider });

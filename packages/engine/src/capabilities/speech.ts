@@ -91,7 +91,7 @@ export interface SpeechAdapter {
   readonly model: string;
   /** The formats that it gives; others are refused. Left out, the provider is asked. */
   readonly formats?: readonly SpeechFormat[];
-  /** The longest text, in Unicode code points. */
+  /** The longest text of its own model, in Unicode code points. */
   readonly maxTextChars?: number;
   /** True when it can tell the times of words. */
   readonly timestamps?: boolean;

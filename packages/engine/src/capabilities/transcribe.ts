@@ -3,7 +3,7 @@ import { isRecord } from '../data/json.js';
 import { AdapterError } from '../errors.js';
 import { checkedRequest, type Rules } from './checks.js';
 import { audio, byteLength } from './nested-rules.js';
-import { malformed, refuseUnsupported } from './refusals.js';
+import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
 import {
   TRANSCRIPTION_RULES,
@@ -25,7 +25,7 @@ export function transcribeWith(adapter: TranscriptionAdapter, runtime: Runtime):
     const work = async (call: Call) => {
       const { maxAudioBytes = Number.POSITIVE_INFINITY, mediaTypes } = adapter;
       const bytes = byteLength(request.audio);
-      const mediaType = request.audio.mediaType.split(';')[0] as string;
+      const mediaType = (request.audio.mediaType.split(';')[0] as string).trim().toLowerCase();
       refuseTranscription(adapter, request, [
         bytes > maxAudioBytes && `the recording has ${bytes} bytes, and it takes ${maxAudioBytes}`,
         mediaTypes !== undefined && !mediaTypes.includes(mediaType) && `it cannot read ${mediaType}, only ${mediaTypes.join(', ')}`,
@@ -48,10 +48,11 @@ export function refuseTranscription(
   request: TranscriptionSettings,
   more: readonly (string | false)[],
 ): void {
+  const isOwn = isOwnModel(adapter, request);
   refuseUnsupported(adapter.provider, [
     ...more,
-    request.timestamps === true && !adapter.timestamps && 'it cannot tell the times of words (timestamps)',
-    request.logprobs === true && !adapter.logprobs && 'it cannot tell how sure it is (logprobs)',
+    isOwn && request.timestamps === true && !adapter.timestamps && 'it cannot tell the times of words (timestamps)',
+    isOwn && request.logprobs === true && !adapter.logprobs && 'it cannot tell how sure it is (logprobs)',
     ...(adapter.unsupported ?? []).map(setting => request[setting] !== undefined && `it has no setting for ${setting}`),
   ]);
 }

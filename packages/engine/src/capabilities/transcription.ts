@@ -92,9 +92,9 @@ export interface TranscriptionAdapter {
   readonly mediaTypes?: readonly string[];
   /** Sample rates (Hz) of streamed sound; others are refused. */
   readonly sampleRates?: readonly number[];
-  /** True when it can tell the times of words. */
+  /** True when its own model can tell the times of words. What another one can that a request names, only `transcribe` itself can refuse. */
   readonly timestamps?: boolean;
-  /** True when it can tell log-probabilities. */
+  /** The same for log-probabilities. */
   readonly logprobs?: boolean;
   /** Settings that it cannot express; a request with one is refused. */
   readonly unsupported?: readonly ('language' | 'prompt')[];

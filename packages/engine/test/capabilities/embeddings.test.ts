@@ -119,6 +119,29 @@ describe('a batch that fails', () => {
     expect(seen.requests.map(({ input: [first] }) => first)).toEqual(['0', '2', '4', '6']);
   });
 
+  test('is halved when it is too long as a whole, down to the text that is too long alone', async () => {
+    const sent: (readonly string[])[] = [];
+    const most = (limit: number): EmbeddingAdapter => ({
+      provider: 'mine',
+      model: 'm',
+      maxBatchSize: 8,
+      async embed({ input }) {
+        sent.push(input);
+        if (input.join('').length > limit) throw new AdapterError('context_length_exceeded', 'Too long.');
+        return { embeddings: input.map((text, index) => ({ index, vector: vectorOf(text) })) };
+      },
+    });
+    const input = ['aaaa', 'b', 'c', 'dddd', 'e'];
+    expect(completed(await createEngine({ embeddings: most(6) }).embed(input)).vectors).toEqual(input.map(vectorOf));
+    expect(sent).toEqual([input, ['aaaa', 'b', 'c'], ['dddd', 'e']]);
+    const outcome = await createEngine({ embeddings: most(3) }).embed(['b', 'c', 'dddd', 'e']);
+    expect(outcome).toMatchObject({
+      status: 'failed',
+      error: { reason: 'context_length_exceeded' },
+      vectors: [vectorOf('b'), vectorOf('c'), null, null],
+    });
+  });
+
   test('a sibling that waits for another try gives up', async () => {
     const clock = virtualClock();
     const busy = new AdapterError('rate_limited', 'Slow.', { retryable: true, retryAfterMs: 50_000 });

@@ -29,6 +29,14 @@ describe('moderation', () => {
     expect(moderation.requests.map(({ input }) => input.length)).toEqual([2, 1, 1, 1]);
   });
 
+  test('texts that are too long together are judged in halves', async () => {
+    const tooLong = new AdapterError('context_length_exceeded', 'Too long.');
+    const moderation = scriptedModeration([tooLong, [false, true], [false]]);
+    const outcome = completed(await createEngine({ moderation }).moderate(['a', 'b', 'c']));
+    expect(outcome.results.map(({ flagged }) => flagged)).toEqual([false, true, false]);
+    expect(moderation.requests.map(({ input }) => input)).toEqual([['a', 'b', 'c'], ['a', 'b'], ['c']]);
+  });
+
   test('an image for a model that sees none is refused before it is sent', async () => {
     const moderation = scriptedModeration([], { images: false });
     const outcome = await createEngine({ moderation }).moderate(['a', [PICTURE]]);

@@ -91,9 +91,23 @@ describe('a recording', () => {
     expect(transcription.requests).toEqual([]);
   });
 
-  test('a media type with parameters is the type', async () => {
-    const engine = createEngine({ transcription: scriptedTranscription(['ok'], { mediaTypes: ['audio/webm'] }) });
+  test('limits of the adapter’s own model do not bind another one that the request names', async () => {
+    const spans = [{ text: 'Hi', kind: 'word' as const, startMs: 0 }];
+    const transcription = ear([], { timestamps: false, transcribe: async () => ({ text: 'Hi', spans }) });
+    const engine = createEngine({ transcription });
+    expect(await engine.transcribe(SOUND, { timestamps: true, model: 'm' })).toMatchObject({ error: { reason: 'unsupported' } });
+    expect(completed(await engine.transcribe(SOUND, { timestamps: true, model: 'other' })).spans).toEqual(spans);
+  });
+
+  test.each(['A', 'AAAAA', 'AA=', 'AAA=='])('base64 that cannot be read is refused: %s', async data => {
+    const broken = { type: 'audio', mediaType: 'audio/wav', data } as const;
+    await expect(createEngine({ transcription: ear([]) }).transcribe(broken)).rejects.toMatchObject({ issues: [{ path: 'audio.data' }] });
+  });
+
+  test('a media type with parameters, or in capitals, is the type', async () => {
+    const engine = createEngine({ transcription: scriptedTranscription(['ok', 'ok'], { mediaTypes: ['audio/webm'] }) });
     expect((await engine.transcribe(audioPart(samples(4), 'audio/webm;codecs=opus'))).status).toBe('completed');
+    expect((await engine.transcribe(audioPart(samples(4), 'Audio/WebM'))).status).toBe('completed');
   });
 
   test.each<readonly [unknown, string[]]>([

@@ -30,7 +30,7 @@ const LITTLE = 0.5;
 
 /**
  * A classifier made of any chat model whose server tells log-probabilities (`logprobs` and `top_logprobs` of OpenAI's chat completions:
- * OpenAI, vLLM, llama.cpp, Ollama, Together, …). The model answers with one letter; the probabilities are those of the letters' tokens,
+ * OpenAI, vLLM, llama.cpp, Ollama, …). The model answers with one letter; the probabilities are those of the letters' tokens,
  * made to sum to 1, and each answer says so (`basis: 'logprobs'`). `confidence` is the letter's probability before that. A letter that is
  * not among the tokens told has probability 0. They are a model's inclinations, not frequencies: calibrate before you trust a threshold.
  *

@@ -16,6 +16,9 @@ const COHERE: Vendor = {
   needsKey: true,
   keyHeader: 'authorization',
 };
+/** Everybody else has it under `/v1`. */
+const OTHERS: Vendor = { ...COHERE, root: '/v1' };
+const BASE_URL = 'https://api.cohere.com/v2';
 const PATH = '/rerank';
 /** Documents in one request (Cohere's guide to reranking). */
 const MAX_DOCUMENTS = 10_000;
@@ -32,7 +35,8 @@ const MAX_DOCUMENTS = 10_000;
  * ```
  */
 export function cohereRerank(options: CohereRerankOptions): RerankAdapter {
-  const service = serviceFor('cohereRerank', options, 'https://api.cohere.com/v2', [PATH], COHERE);
+  const isOwn = COHERE.hosts.some(host => (options.baseURL ?? BASE_URL).includes(host));
+  const service = serviceFor('cohereRerank', options, BASE_URL, [PATH], isOwn ? COHERE : OTHERS);
   const maxDocuments = service.provider === COHERE.name ? MAX_DOCUMENTS : undefined;
   return {
     provider: service.provider,
@@ -70,7 +74,8 @@ async function rerank(
   const counts = {
     ...usageOf(billed, { searchUnits: 'search_units' }).usage,
     ...usageOf(tokens, { inputTokens: 'input_tokens', outputTokens: 'output_tokens' }).usage,
-    // Cohere's own answers have none; other servers of its protocol do.
+    // Cohere's own answers have none; other servers of its protocol do. Nothing is generated: the total is the input where that is not told.
+    ...usageOf(usage, { inputTokens: 'total_tokens' }).usage,
     ...usageOf(usage, { inputTokens: 'prompt_tokens', outputTokens: 'completion_tokens', totalTokens: 'total_tokens' }).usage,
   };
   return { results, ...namesOf(answer), ...(Object.keys(counts).length > 0 ? { usage: counts } : {}), warnings };

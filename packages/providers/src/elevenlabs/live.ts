@@ -27,7 +27,7 @@ export async function* streamLive(
   const { sampleRate, commit, language } = request;
   const timed = request.timestamps === true || request.logprobs === true;
   const outgoing = await withQuery(service.outgoing('/speech-to-text/realtime', {}, context), {
-    ...(ownOptions(request, service.provider, OWN_NAME) as { [name: string]: string | number | boolean }),
+    ...ownOptions(request, service.provider, OWN_NAME),
     model_id: request.model ?? service.model,
     audio_format: `pcm_${sampleRate}`,
     commit_strategy: commit,

@@ -10,9 +10,9 @@ import {
 import { bytesOf } from '../http/bytes.js';
 import { malformedAnswer } from '../http/call.js';
 import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import { JsonLines } from '../http/json-lines.js';
 import { ownOptions, type Service } from '../http/service.js';
 import { refuseOtherMedia, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
-import { SseParser } from '../http/sse.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { DEFAULT_VOICE, FORMATS, type Output, outputOf, voiceSettings } from './output.js';
 import { streamFromText } from './speech-socket.js';
@@ -121,34 +121,6 @@ async function* readTimed(answer: StreamedAnswer, output: Output, about: ErrorCo
   const words = times.end();
   if (words.length > 0) yield { type: 'words', words };
   yield endOf(answer.headers);
-}
-
-/** The lines of a body, whether or not they are wrapped as events. A pretty-printed body of one object is one line. */
-class JsonLines {
-  readonly #lines: string[] = [];
-  #stray = '';
-  readonly #sse = new SseParser({
-    onEvent: data => this.#lines.push(data),
-    onStray: line => {
-      const whole = this.#stray + line;
-      // Only what can be an end is tried: a long object in many lines is not parsed again for each of them.
-      const complete = /[}\]]\s*$/.test(line) && (this.#stray === '' || !/^\s/.test(line)) && parseJson(whole) !== undefined;
-      if (complete) this.#lines.push(whole);
-      this.#stray = complete ? '' : whole;
-    },
-  });
-
-  feed(bytes: Uint8Array): string[] {
-    this.#sse.feed(bytes);
-    return this.#lines.splice(0);
-  }
-
-  end(): string[] {
-    this.#sse.end();
-    if (this.#stray.trim() !== '') this.#lines.push(this.#stray);
-    this.#stray = '';
-    return this.#lines.splice(0);
-  }
 }
 
 function endOf(headers: Headers): SpeechEnd {

@@ -7,6 +7,7 @@ import {
 } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 import { fetchJson, malformedAnswer } from '../http/call.js';
+import { appendFields } from '../http/form-fields.js';
 import { ownOptions, type Service } from '../http/service.js';
 import { SAMPLE_RATES, streamLive } from './live.js';
 import { spansOf } from './spans.js';
@@ -62,10 +63,7 @@ async function transcribe(service: Service, request: TranscriptionRequest, conte
 
 function formOf(service: Service, { audio, language, timestamps, ...request }: TranscriptionRequest): FormData {
   const form = new FormData();
-  for (const [field, value] of Object.entries(ownOptions(request, service.provider, OWN_NAME))) {
-    if (Array.isArray(value)) for (const item of value) form.append(field, String(item));
-    else form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
-  }
+  appendFields(form, ownOptions(request, service.provider, OWN_NAME), name => name);
   form.set('model_id', request.model ?? service.model);
   form.set('file', new Blob([bytesOf(audio.data)!], { type: audio.mediaType }), 'audio');
   if (language !== undefined) form.set('language_code', languageCode(language)!);

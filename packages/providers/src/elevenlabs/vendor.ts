@@ -1,3 +1,4 @@
+import type { Json } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
 import type { Outgoing } from '../http/exchange.js';
 import { type Service, type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
@@ -30,13 +31,14 @@ export function elevenlabsService(factory: string, options: ElevenlabsOptions): 
   return serviceFor(factory, options, 'https://api.elevenlabs.io/v1', ['/text-to-speech', '/speech-to-text'], VENDOR);
 }
 
-/** The request to an endpoint whose settings stand in the address; undefined ones are left out. */
-export async function withQuery(
-  outgoing: Promise<Outgoing>,
-  query: { readonly [name: string]: string | number | boolean | undefined },
-): Promise<Outgoing> {
+/** The request to an endpoint whose settings stand in the address, lists member by member; undefined ones are left out. */
+export async function withQuery(outgoing: Promise<Outgoing>, query: { readonly [name: string]: Json | undefined }): Promise<Outgoing> {
   const request = await outgoing;
-  for (const [name, value] of Object.entries(query)) if (value !== undefined) request.url.searchParams.set(name, String(value));
+  for (const [name, value] of Object.entries(query)) {
+    if (value === undefined || value === null) continue;
+    request.url.searchParams.delete(name);
+    for (const item of Array.isArray(value) ? value : [value]) request.url.searchParams.append(name, String(item));
+  }
   return request;
 }
 

@@ -18,6 +18,8 @@ import type { WireObject, WirePart } from './wire.js';
 
 /** Aspect ratios that the image models know, as width by height. */
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;
+/** Further ones of the fast models since 3.1. */
+const LONG_RATIOS = [...RATIOS, '1:4', '4:1', '1:8', '8:1'] as const;
 /** How far a size may be from a ratio and still mean it; 1344 by 768 pixels are what "16:9" gives. */
 const TOLERANCE = 0.05;
 /** Pictures in one edit, as far as the largest model takes them. */
@@ -62,12 +64,13 @@ async function make(
 ): Promise<ImageResponse> {
   context.signal.throwIfAborted();
   const model = request.model ?? ownModel;
-  const ratio = request.size && ratioOf(request.size);
+  const ratios = /gemini-(3\.\d+-flash|[4-9])/.test(model) ? LONG_RATIOS : RATIOS;
+  const ratio = request.size && ratioOf(request.size, ratios);
   refuse(PROVIDER, [
     (request.n ?? 1) > 1 && 'it makes one picture a request',
     request.size !== undefined &&
       ratio === undefined &&
-      `it makes no pictures of ${request.size.width} by ${request.size.height} pixels, only of the ratios ${RATIOS.join(', ')}`,
+      `it makes no pictures of ${request.size.width} by ${request.size.height} pixels, only of the ratios ${ratios.join(', ')}`,
   ]);
   const warnings = unexpressed(request);
   const generationConfig = {
@@ -99,12 +102,12 @@ function withoutPicture(words: string, finish: string): AdapterError {
   return new AdapterError('malformed_response', `${PROVIDER} answered without a picture${ended}${said}`, { provider: PROVIDER });
 }
 
-function ratioOf({ width, height }: NonNullable<ImageRequest['size']>): string | undefined {
+function ratioOf({ width, height }: NonNullable<ImageRequest['size']>, ratios: readonly string[]): string | undefined {
   const distance = (ratio: string) => {
     const [w, h] = ratio.split(':').map(Number) as [number, number];
     return Math.abs((width / height) * (h / w) - 1);
   };
-  const nearest = RATIOS.reduce((best, next) => (distance(next) < distance(best) ? next : best));
+  const nearest = ratios.reduce((best, next) => (distance(next) < distance(best) ? next : best));
   return distance(nearest) <= TOLERANCE ? nearest : undefined;
 }
 

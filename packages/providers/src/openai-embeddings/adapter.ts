@@ -5,7 +5,10 @@ import { namesOf, usageOf } from '../http/usage.js';
 import { readVectors } from './vectors.js';
 
 /** Options of `openaiEmbeddings`. */
-export interface OpenaiEmbeddingsOptions extends ServiceOptions {}
+export interface OpenaiEmbeddingsOptions extends ServiceOptions {
+  /** The most texts in one request, for servers that take fewer than OpenAI's 2048. */
+  readonly maxBatchSize?: number;
+}
 
 const PATH = '/embeddings';
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
@@ -17,7 +20,8 @@ const MAX_TEXTS = 2048;
  * OpenAI unless `baseURL` names another.
  *
  * Throws `ConfigurationError` (`invalid_option`) at once for bad options; a call throws `missing_key` before anything is sent, and
- * `AdapterError` for every failure of the world: a text, or a whole batch, with too many tokens is `context_length_exceeded`.
+ * `AdapterError` for every failure of the world: a text, or a whole batch, with too many tokens is `context_length_exceeded` (the engine
+ * halves such a batch).
  *
  * ```ts
  * const engine = createEngine({ embeddings: openaiEmbeddings({ model: 'text-embedding-3-small' }) });
@@ -29,7 +33,7 @@ export function openaiEmbeddings(options: OpenaiEmbeddingsOptions): EmbeddingAda
   return {
     provider: service.provider,
     model: service.model,
-    maxBatchSize: MAX_TEXTS,
+    maxBatchSize: options.maxBatchSize ?? MAX_TEXTS,
     embed: (request, context) => embed(service, request, context),
   };
 }

@@ -1,5 +1,6 @@
-import type { ImageEditRequest, ImagePart, ImageRequest, Json, JsonObject, Warning } from '@antiphon/engine';
+import type { ImageEditRequest, ImagePart, ImageRequest, JsonObject, Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
+import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, withOwnOptions } from '../http/service.js';
 import { type ImageFamily, imageFamily } from './models.js';
 
@@ -80,18 +81,11 @@ function inputFaults({ images, mask }: ImageEditRequest, model: string, family: 
 
 function formOf(fields: JsonObject, images: readonly ImagePart[], mask: ImagePart | undefined): FormData {
   const form = new FormData();
-  for (const [name, value] of Object.entries(fields)) {
-    if (Array.isArray(value)) for (const item of value as readonly Json[]) form.append(`${name}[]`, fieldText(item));
-    else if (value !== null) form.append(name, fieldText(value as Json));
-  }
+  appendFields(form, fields, bracketed);
   const name = images.length === 1 ? 'image' : 'image[]';
   for (const [i, image] of images.entries()) form.append(name, fileOf(image), fileName(image, `image-${i + 1}`));
   if (mask) form.append('mask', fileOf(mask), fileName(mask, 'mask'));
   return form;
-}
-
-function fieldText(value: Json): string {
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
 function fileOf(image: ImagePart): Blob {

@@ -57,13 +57,15 @@ export function openaiSpeech(options: OpenaiSpeechOptions): SpeechAdapter {
 async function* streamSpeech(service: Service, request: SpeechRequest, context: AdapterContext): AsyncGenerator<SpeechAdapterEvent> {
   context.signal.throwIfAborted();
   const body = bodyOf(service, request);
+  const asked = FORMATS.find(format => format === body.response_format);
   const outgoing = await service.outgoing(PATH, body, context);
   outgoing.headers.set('accept', body.stream_format === 'sse' ? 'text/event-stream' : '*/*');
-  yield* streamAnswer(outgoing, context, answer => readAnswer(answer, request.format, outgoing.about));
+  yield* streamAnswer(outgoing, context, answer => readAnswer(answer, asked, outgoing.about));
 }
 
 function bodyOf({ provider, model }: Service, request: SpeechRequest): JsonObject {
-  const { text, voice = 'alloy', format, sampleRate, instructions, speed } = request;
+  const own = ownOptions(request, provider, 'openai');
+  const { text, format, sampleRate, instructions, speed } = request;
   const asked = request.model ?? model;
   refuse(provider, [
     sampleRate !== undefined && sampleRate !== SAMPLE_RATE && `it has no sample rate but ${SAMPLE_RATE} Hz`,
@@ -71,10 +73,11 @@ function bodyOf({ provider, model }: Service, request: SpeechRequest): JsonObjec
     instructions !== undefined && asked.startsWith('tts-1') && `${asked} takes no instructions`,
   ]);
   return {
-    ...ownOptions(request, provider, 'openai'),
+    ...own,
     model: asked,
     input: text,
-    voice,
+    // A voice of one's own is an object there: `{ id }`.
+    voice: request.voice ?? own.voice ?? 'alloy',
     ...(format === undefined ? {} : { response_format: format }),
     ...(instructions === undefined ? {} : { instructions }),
     ...(speed === undefined ? {} : { speed }),

@@ -9,8 +9,9 @@ import { fetchJson, malformedAnswer } from '../http/call.js';
 import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { readUsage } from '../openai-speech/usage.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
-import { formOf, MEDIA_TYPES, PATH, refuseSpans, tellsLogprobs, tellsTimes } from './form.js';
+import { formOf, MEDIA_TYPES, PATH, refuseSettings } from './form.js';
 import { SAMPLE_RATES, streamLive } from './live.js';
+import { familyOf, languageIn } from './models.js';
 import { spansOf } from './spans.js';
 import { streamUploads } from './uploads.js';
 
@@ -30,13 +31,14 @@ const MAX_AUDIO_BYTES = 26_148_864;
 
 /**
  * Transcription of OpenAI and of servers that speak like it: recordings (`POST /audio/transcriptions`) and live sound (the realtime socket,
- * or uploads). Whisper models tell the times of words, the others log-probabilities of tokens; live sound never has times.
+ * or uploads). Whisper models tell the times of words, `gpt-4o-…` models log-probabilities of tokens; live sound never has times.
+ * `gpt-live-transcribe` and `gpt-realtime-whisper` hear no pauses: stream with `commit: 'manual'`.
  *
  * Throws `ConfigurationError` (`invalid_option`) at once for options that cannot be right. What the model cannot tell is refused before a
  * key is asked for.
  *
  * ```ts
- * const engine = createEngine({ transcription: openaiTranscription({ model: 'gpt-4o-transcribe' }) });
+ * const engine = createEngine({ transcription: openaiTranscription({ model: 'gpt-transcribe' }) });
  * const { text } = completed(await engine.transcribe(audioPart(bytes, 'audio/wav')));
  * ```
  */
@@ -44,6 +46,7 @@ export function openaiTranscription(options: OpenaiTranscriptionOptions): Transc
   const service = serviceFor('openaiTranscription', options, 'https://api.openai.com/v1', [PATH, '/realtime']);
   const { provider, model } = service;
   const { streaming = 'realtime', webSocket } = options;
+  const { times, logprobs } = familyOf(model);
   return {
     provider,
     model,
@@ -51,8 +54,8 @@ export function openaiTranscription(options: OpenaiTranscriptionOptions): Transc
     mediaTypes: MEDIA_TYPES,
     ...(streaming === 'realtime' ? { sampleRates: SAMPLE_RATES } : {}),
     // Another model may be asked for in a request: what that one tells is looked at again there.
-    timestamps: tellsTimes(model),
-    logprobs: tellsLogprobs(model),
+    timestamps: times,
+    logprobs,
     transcribe: (request, context) => transcribe(service, request, context),
     streamTranscription: (request, audio, context) =>
       streaming === 'realtime' ? streamLive(service, request, audio, context, webSocket) : streamUploads(service, request, audio, context),
@@ -61,7 +64,7 @@ export function openaiTranscription(options: OpenaiTranscriptionOptions): Transc
 
 async function transcribe(service: Service, request: TranscriptionRequest, context: AdapterContext): Promise<TranscriptionResponse> {
   context.signal.throwIfAborted();
-  refuseSpans(service, request);
+  refuseSettings(service, request);
   const outgoing = await service.outgoing(PATH, formOf(service, request, request.audio), context);
   const { value, headers } = await fetchJson(outgoing, context);
   if (!isRecord(value) || typeof value.text !== 'string') throw malformedAnswer(outgoing.about, 'answered without a text');
@@ -69,7 +72,7 @@ async function transcribe(service: Service, request: TranscriptionRequest, conte
   const responseId = headers.get('x-request-id');
   return {
     text: value.text,
-    ...(typeof value.language === 'string' ? { language: value.language } : {}),
+    ...languageIn(value),
     ...(typeof value.duration === 'number' ? { durationMs: Math.round(value.duration * 1000) } : {}),
     ...(spans === undefined ? {} : { spans }),
     usage: readUsage(value.usage),

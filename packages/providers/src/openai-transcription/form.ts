@@ -2,7 +2,9 @@
 import type { AudioPart, TranscriptionSettings } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
+import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, type Service } from '../http/service.js';
+import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';
 
@@ -25,53 +27,43 @@ const ENDINGS: { readonly [mediaType: string]: string } = {
   'video/webm': 'webm',
 };
 
+/** Formats of an answer that are no JSON. */
+const PLAIN: readonly string[] = ['text', 'srt', 'vtt'];
+
 export const MEDIA_TYPES: readonly string[] = Object.keys(ENDINGS);
 
-/** Only Whisper aligns its words. A server of one's own mostly runs a Whisper, whatever its name is. */
-export function tellsTimes(model: string): boolean {
-  return !/^gpt-/.test(model);
-}
-
-export function tellsLogprobs(model: string): boolean {
-  return /^gpt-.*transcribe/.test(model) && !model.includes('diarize');
-}
-
-/** Refuses what the model of this very request cannot tell. `live`: times are not told there by any model. */
-export function refuseSpans({ provider, model }: Service, request: TranscriptionSettings, live = false): void {
+/** Refuses what the model of this very request cannot do. `live`: times are not told there by any model. */
+export function refuseSettings({ provider, model }: Service, request: TranscriptionSettings, live = false): void {
   const asked = request.model ?? model;
+  const { times, logprobs, prompt } = familyOf(asked);
   refuse(provider, [
-    request.timestamps === true &&
-      (live || !tellsTimes(asked)) &&
-      `${live ? 'live, ' : ''}${asked} cannot tell the times of words (timestamps)`,
-    request.logprobs === true && !tellsLogprobs(asked) && `${asked} cannot tell how sure it is (logprobs)`,
+    request.timestamps === true && (live || !times) && `${live ? 'live, ' : ''}${asked} cannot tell the times of words (timestamps)`,
+    request.logprobs === true && !logprobs && `${asked} cannot tell how sure it is (logprobs)`,
+    request.prompt !== undefined && !prompt && `${asked} takes no prompt`,
   ]);
-}
-
-/** ISO 639-1: it knows languages, not regions. */
-export function languageOf(tag: string): string {
-  return tag.split('-')[0]!.toLowerCase();
 }
 
 export function formOf(service: Service, request: TranscriptionSettings, audio: AudioPart, stream = false): FormData {
   const { timestamps, logprobs, language, prompt } = request;
-  const mediaType = audio.mediaType.split(';')[0]!.trim();
+  const mediaType = audio.mediaType.split(';')[0]!.trim().toLowerCase();
   const ending = ENDINGS[mediaType];
-  refuse(service.provider, [ending === undefined && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`]);
+  const own = ownOptions(request, service.provider, 'openai');
+  refuse(service.provider, [
+    ending === undefined && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`,
+    PLAIN.includes(String(own.response_format)) && timestamps !== true && `the answer is read as JSON, not as ${own.response_format}`,
+  ]);
   const form = new FormData();
   form.set('file', new Blob([bytesOf(audio.data)!], { type: mediaType }), `audio.${ending}`);
   // The caller's own fields stand below those that were asked for by name.
-  for (const [field, value] of Object.entries(ownOptions(request, service.provider, 'openai'))) {
-    if (Array.isArray(value)) for (const item of value) form.append(field, String(item));
-    else form.set(field, typeof value === 'object' ? JSON.stringify(value) : String(value));
-  }
-  form.set('model', request.model ?? service.model);
-  if (language !== undefined) form.set('language', languageOf(language));
+  appendFields(form, own, bracketed);
+  const model = request.model ?? service.model;
+  form.set('model', model);
+  if (language !== undefined) form.set(familyOf(model).language === 'languages' ? 'languages[]' : 'language', languageOf(language));
   if (prompt !== undefined) form.set('prompt', prompt);
   if (timestamps === true) {
     form.set('response_format', 'verbose_json');
     form.append('timestamp_granularities[]', 'word');
   } else if (!form.has('response_format')) form.set('response_format', 'json');
-  // With brackets: without them the field is ignored in silence.
   if (logprobs === true) form.append('include[]', 'logprobs');
   if (stream) form.set('stream', 'true');
   return form;

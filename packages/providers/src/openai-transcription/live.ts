@@ -1,11 +1,13 @@
 // Live sound over the realtime socket, in a session that only transcribes.
 import type { AdapterContext, JsonObject, StreamTranscriptionRequest, TranscriptionAdapterEvent } from '@antiphon/engine';
 import { base64Of } from '../http/bytes.js';
+import { refuse } from '../http/call.js';
 import { ownOptions, type Service } from '../http/service.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
 import { Socket } from '../websocket/socket.js';
-import { languageOf, refuseSpans } from './form.js';
+import { refuseSettings } from './form.js';
+import { familyOf, languageOf } from './models.js';
 import { Upsampler } from './resample.js';
 import { LiveSession } from './session.js';
 
@@ -24,7 +26,9 @@ export async function* streamLive(
 ): AsyncGenerator<TranscriptionAdapterEvent> {
   const { signal } = context;
   signal.throwIfAborted();
-  refuseSpans(service, request, true);
+  refuseSettings(service, request, true);
+  const model = request.model ?? service.model;
+  refuse(service.provider, [request.commit === 'vad' && !familyOf(model).pauses && `${model} hears no pauses: say commit: 'manual'`]);
   const outgoing = await service.outgoing('/realtime', {}, context);
   outgoing.url.searchParams.set('intent', 'transcription');
   const socket = await Socket.open(outgoing, context, webSocket);
@@ -75,6 +79,7 @@ export async function* streamLive(
 
 function sessionOf(service: Service, request: StreamTranscriptionRequest): JsonObject {
   const { language, prompt, commit, logprobs } = request;
+  const model = request.model ?? service.model;
   const { turn_detection, noise_reduction, ...own } = ownOptions(request, service.provider, 'openai');
   return {
     type: 'transcription',
@@ -84,8 +89,8 @@ function sessionOf(service: Service, request: StreamTranscriptionRequest): JsonO
         ...(noise_reduction === undefined ? {} : { noise_reduction }),
         transcription: {
           ...own,
-          model: request.model ?? service.model,
-          ...(language === undefined ? {} : { language: languageOf(language) }),
+          model,
+          ...(language === undefined ? {} : languageField(model, languageOf(language))),
           ...(prompt === undefined ? {} : { prompt }),
         },
         turn_detection: commit === 'manual' ? null : (turn_detection ?? { type: 'server_vad' }),
@@ -93,4 +98,8 @@ function sessionOf(service: Service, request: StreamTranscriptionRequest): JsonO
     },
     ...(logprobs === true ? { include: ['item.input_audio_transcription.logprobs'] } : {}),
   };
+}
+
+function languageField(model: string, language: string): JsonObject {
+  return familyOf(model).language === 'languages' ? { languages: [language] } : { language };
 }

@@ -69,6 +69,9 @@ export class LiveSession {
         this.#completed(message);
         return;
       case `${TRANSCRIPTION}failed`:
+        if (isRecord(message.error) && message.error.code === 'audio_unintelligible') this.#unintelligible(message);
+        else this.#failed(message, shown);
+        return;
       case 'error':
         this.#failed(message, shown);
         return;
@@ -109,6 +112,12 @@ export class LiveSession {
       if (next?.spoken && next.text === undefined && next.partial !== '')
         this.events.push({ type: 'partial_transcript', text: next.partial });
     }
+  }
+
+  /** Noise is no reason to lose what is said before and after it. */
+  #unintelligible(message: Record<string, unknown>): void {
+    this.events.push({ type: 'warning', warning: { code: 'other', message: 'A part of the sound could not be understood.' } });
+    this.#completed({ ...message, transcript: '' });
   }
 
   #failed(message: Record<string, unknown>, shown: boolean): void {

@@ -11,11 +11,12 @@ import {
 import { malformedAnswer } from '../http/call.js';
 import { findServerError } from '../http/classify.js';
 import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import { JsonLines } from '../http/json-lines.js';
 import type { Service } from '../http/service.js';
-import { SseParser } from '../http/sse.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { readUsage } from '../openai-speech/usage.js';
-import { formOf, PATH, refuseSpans } from './form.js';
+import { formOf, PATH, refuseSettings } from './form.js';
+import { languageIn } from './models.js';
 import { tokensOf } from './spans.js';
 import { addUsage } from './total.js';
 import { wavOf } from './wav.js';
@@ -28,7 +29,7 @@ export async function* streamUploads(
 ): AsyncGenerator<TranscriptionAdapterEvent> {
   const { signal } = context;
   signal.throwIfAborted();
-  refuseSpans(service, request, true);
+  refuseSettings(service, request, true);
   const total = { bytes: 0, usage: {} as CapabilityUsage, begun: false };
   let pieces: Uint8Array[] = [];
   async function* upload(): AsyncGenerator<TranscriptionAdapterEvent> {
@@ -58,15 +59,12 @@ async function* readSegment(
   about: ErrorContext,
   total: { usage: CapabilityUsage; begun: boolean },
 ): AsyncGenerator<TranscriptionAdapterEvent> {
-  const events: string[] = [];
-  const sse = new SseParser({ onEvent: data => events.push(data), onStray: line => events.push(line) });
+  const lines = new JsonLines();
   let partial = '';
   for (let over = false; !over; ) {
     const bytes = await answer.read(() => total.begun);
-    if (bytes) sse.feed(bytes);
-    else sse.end();
     over = bytes === undefined;
-    for (const data of events.splice(0)) {
+    for (const data of bytes ? lines.feed(bytes) : lines.end()) {
       if (data.trim() === '[DONE]') continue;
       const value = parseJson(data);
       if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(data).slice(0, 80)}`);
@@ -79,7 +77,12 @@ async function* readSegment(
       if (isDone) {
         const spans = request.logprobs === true ? tokensOf(value.logprobs) : undefined;
         total.usage = addUsage(total.usage, readUsage(value.usage));
-        yield { type: 'committed_transcript', text: String(value.text ?? partial), ...(spans === undefined ? {} : { spans }) };
+        yield {
+          type: 'committed_transcript',
+          text: String(value.text ?? partial),
+          ...languageIn(value),
+          ...(spans === undefined ? {} : { spans }),
+        };
         return;
       }
       partial += typeof value.delta === 'string' ? value.delta : '';

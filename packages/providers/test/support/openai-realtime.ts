@@ -58,6 +58,13 @@ export function realtimeTwin(heard: Heard, hook?: (point: string, socket: WebSoc
         if (heard.session.type !== 'transcription' || input.format.type !== 'audio/pcm' || input.format.rate !== 24_000) {
           return fail('invalid_value', 'Only audio/pcm of 24000 is taken.');
         }
+        const { transcription, turn_detection } = input as {
+          transcription?: { model?: string; prompt?: string };
+          turn_detection?: unknown;
+        };
+        if (/^gpt-(live-transcribe|realtime-whisper)/.test(transcription?.model ?? '') && (turn_detection ?? null) !== null) {
+          return fail('invalid_value', 'Turn detection is not supported for this transcription model');
+        }
         if (at('session')) return;
         return say({ type: 'session.updated', session: heard.session });
       }
