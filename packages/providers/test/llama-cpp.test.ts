@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ChatRequest, createEngine, imagePart, textPart, tool, toolResult, user } from '@antiphon/engine';
+import { assistant, type ChatRequest, createEngine, imagePart, type JsonObject, textPart, tool, toolResult, user } from '@antiphon/engine';
 import { type LlamaCppAdapter, type LlamaCppOptions, llamaCpp } from '@antiphon/providers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeTinyGguf } from './support/gguf.js';
 import { llamaPeer } from './support/llama-peer.js';
 import { contextOf, HELLO, run } from './support/run.js';
@@ -169,6 +169,51 @@ describe.skipIf(!peer)('with a model', () => {
     expect(['number', 'string']).toContain(typeof JSON.parse(text));
   });
 
+  const bool = { type: 'boolean' };
+  test.each<[string, JsonObject, RegExp]>([
+    [
+      'to the whole',
+      { type: 'object', properties: { on: bool, more: { type: 'array', items: { $ref: '#' }, maxItems: 1 } } },
+      /^\{"on":\w+,"more":\[(\{"on":.*\})?\]\}$/,
+    ],
+    [
+      'to a neighbour',
+      { type: 'object', properties: { on: bool, off: { $ref: '#/properties/on' } } },
+      /^\{"on":(true|false),"off":(true|false)\}$/,
+    ],
+    [
+      'with an escaped name',
+      { type: 'object', properties: { on: { $ref: '#/$defs/a~1b%20c' } }, $defs: { 'a/b c': bool } },
+      /^\{"on":(true|false)\}$/,
+    ],
+    [
+      'beside another of its name',
+      {
+        type: 'object',
+        properties: { on: { $ref: '#/$defs/x' }, n: { $ref: '#/definitions/x' } },
+        $defs: { x: bool },
+        definitions: { x: { enum: [1] } },
+      },
+      /^\{"on":(true|false),"n":1\}$/,
+    ],
+    ['in a closed tuple', { type: 'array', prefixItems: [bool, { enum: [1] }], items: false, minItems: 2 }, /^\[(true|false),1\]$/],
+    [
+      'in a closed tuple of old',
+      { type: 'array', items: [bool, { enum: [1] }], additionalItems: false, minItems: 2 },
+      /^\[(true|false),1\]$/,
+    ],
+  ])('what stands elsewhere, or closes a list, is held: %s', async (_, schema, form) => {
+    const { warnings, text } = await ask({ maxTokens: 300, output: { name: 'x', schema } });
+    expect(warnings).toEqual([]);
+    expect(JSON.stringify(JSON.parse(text))).toMatch(form);
+  });
+
+  test('a reference to nothing is told', async () => {
+    const schema = { type: 'object', properties: { a: { $ref: '#/$defs/none' }, b: { $ref: 'https://x.test/schema' } } };
+    const { warnings } = await ask({ maxTokens: 8, output: { name: 'x', schema } });
+    expect(warnings[0]?.message).toContain('$ref');
+  });
+
   const add = {
     name: 'add',
     description: 'Adds.',
@@ -222,6 +267,29 @@ describe.skipIf(!peer)('with a model', () => {
   test('a conversation that does not fit is refused, and nothing is shifted out of it', async () => {
     const { error } = await ask({ messages: [user('word '.repeat(3000))] });
     expect(error).toMatchObject({ reason: 'context_length_exceeded', message: expect.stringContaining('context of 2048') });
+  });
+
+  test('where the marks of a call do not fit, the request is refused or the answer cut, and nothing is shifted out of it', async () => {
+    const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')];
+    const short = make({ contextSize: 1280 });
+    const vote = { ...add, inputSchema: { type: 'object', properties: { votes: { type: 'array', items: bool } }, required: ['votes'] } };
+    const ask = (last: number, maxTokens = 300) =>
+      run(short, {
+        messages: [user('Hi'), assistant('b'.repeat(60)), user('q'.repeat(last))],
+        ...{ tools: [vote], toolChoice: 'required', temperature: 1, seed: 7, maxTokens },
+      });
+    const { usage } = await ask(1, 4);
+    const ends = [];
+    for (const room of [1, 8, 16, 24, 80]) {
+      const { error, raw, calls } = await ask(1281 - usage!.inputTokens! - room);
+      ends.push([error?.reason ?? raw, calls[0]?.invalid?.reason]);
+    }
+    await short.close();
+    const refused = ['context_length_exceeded', undefined];
+    const cut = ['contextFull', 'truncated'];
+    expect(ends).toEqual([refused, refused, cut, cut, ['functionCalls', undefined]]);
+    expect(complaints.map(spy => spy.mock.calls)).toEqual([[], []]);
+    for (const spy of complaints) spy.mockRestore();
   });
 
   test('a broken model file is an error, and the adapter can still be closed', async () => {
