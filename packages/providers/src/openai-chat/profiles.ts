@@ -37,6 +37,8 @@ export interface Profile {
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
+  /** `strict`: the model speaks between a tool and the user, and instructions stand at the beginning or behind the user. */
+  readonly roleOrder: 'any' | 'strict';
   /** Content of an assistant message that only has tool calls. */
   readonly emptyContent: null | '';
   /** The server holds answers to a JSON Schema (`response_format`). Where it does not, the engine uses a tool instead. */
@@ -73,6 +75,7 @@ const GENERIC: Profile = {
   toolCallIds: 'any',
   toolNames: 'word-64',
   toolChoice: 'full',
+  roleOrder: 'any',
   emptyContent: null,
   structuredOutput: false,
   promptCacheKey: false,
@@ -144,6 +147,7 @@ export const PROFILES: readonly Profile[] = [
     askUsage: false,
     efforts: ['none', 'high'],
     toolCallIds: 'nine-alphanumeric',
+    roleOrder: 'strict',
     emptyContent: '',
     audio: true,
   }),
