@@ -29,11 +29,11 @@ export const MEDIA_TYPES: readonly string[] = Object.keys(ENDINGS);
 
 /** Only Whisper aligns its words. A server of one's own mostly runs a Whisper, whatever its name is. */
 export function tellsTimes(model: string): boolean {
-  return !/^gpt-/.test(model);
+  return !model.startsWith('gpt-');
 }
 
 export function tellsLogprobs(model: string): boolean {
-  return /^gpt-.*transcribe/.test(model) && !model.includes('diarize');
+  return model.startsWith('gpt-') && model.includes('transcribe') && !model.includes('diarize');
 }
 
 /** Refuses what the model of this very request cannot tell. `live`: times are not told there by any model. */
