@@ -3,15 +3,17 @@ import {
   assistant,
   imagePart,
   type Message,
+  reasoningPart,
   repairMessages,
   system,
   textPart,
   toolResult,
   user,
 } from '@antiphon/engine';
+import { openaiChat } from '@antiphon/providers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { call, NAMES, TARGETS, type TargetName } from './support/hand-over.js';
+import { call, NAMES, TARGETS, type TargetName, through } from './support/hand-over.js';
 
 // Who may speak after whom: whatever the order of a thread, its request has the one that the vendor takes, and all that was said.
 
@@ -112,6 +114,29 @@ describe.each(NAMES)('a thread in any order, at %s', target => {
       for (const words of said) expect(body).toContain(words);
     });
     await fc.assert(law, { numRuns: 60 });
+  });
+});
+
+describe('a call that nobody thought about', () => {
+  const chat = (baseURL: string) => through(openaiChat({ model: 'm', baseURL, apiKey: 'k' }));
+  const thread = [
+    user('Look.'),
+    assistant([call('call_1')]),
+    toolResult('call_1', 'a mountain'),
+    assistant([reasoningPart('Once more.'), call('call_2')]),
+    toolResult('call_2', 'a lake'),
+    assistant('Both.'),
+    user('Thanks.'),
+  ];
+  test.each([
+    ['https://api.deepseek.com', ['…', 'Once more.', undefined]],
+    ['https://api.moonshot.ai/v1', ['…', 'Once more.', undefined]],
+    ['https://api.z.ai/api/paas/v4', [undefined, 'Once more.', undefined]],
+    ['https://api.openai.com/v1', [undefined, undefined, undefined]],
+  ])('has a word of reasoning where the server asks for one: %s', async (baseURL, thoughts) => {
+    const { body, warnings } = await chat(baseURL)(thread);
+    const answers = list((JSON.parse(body) as Wire).messages).filter(({ role }) => role === 'assistant');
+    expect([answers.map(({ reasoning_content }) => reasoning_content), warnings]).toEqual([thoughts, []]);
   });
 });
 

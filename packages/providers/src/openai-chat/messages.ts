@@ -12,7 +12,7 @@ import { withCallIds } from '../hand-over/call-ids.js';
 import { holdsState, leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { fileText, partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
-import { inRoleOrder } from './role-order.js';
+import { inRoleOrder, SILENCE } from './role-order.js';
 import type { WireJson, WireObject } from './wire.js';
 
 /** The conversation in the dialect's terms, in the same order. What the server cannot take is said in `warnings`. */
@@ -90,7 +90,7 @@ function assistantToWire(message: AssistantMessage, profile: Profile, warnings: 
   return {
     role: 'assistant',
     content: text === '' ? profile.emptyContent : text,
-    ...replay(profile, reasoning, details),
+    ...replay(profile, reasoning === '' && calls.length > 0 && profile.wantsReasoning ? SILENCE : reasoning, details),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }

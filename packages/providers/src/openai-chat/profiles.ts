@@ -33,6 +33,8 @@ export interface Profile {
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
   readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
+  /** While it thinks, the server refuses a call in the history without a word of reasoning before it. */
+  readonly wantsReasoning: boolean;
   readonly toolCallIds: CallIdRule;
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
@@ -72,6 +74,7 @@ const GENERIC: Profile = {
   effort: 'reasoning_effort',
   efforts: ALL_EFFORTS,
   replayReasoning: 'none',
+  wantsReasoning: false,
   toolCallIds: 'any',
   toolNames: 'word-64',
   toolChoice: 'full',
@@ -132,6 +135,7 @@ export const PROFILES: readonly Profile[] = [
     structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
+    wantsReasoning: true,
     emptyContent: '',
     images: false,
     unsupported: ['seed'],
@@ -172,6 +176,7 @@ export const PROFILES: readonly Profile[] = [
     structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
+    wantsReasoning: true,
     emptyContent: '',
     unsupported: ['seed'],
   }),

@@ -3,8 +3,8 @@ import { warnOnce } from '../hand-over/left-behind.js';
 import type { Profile } from './profiles.js';
 import type { WireObject } from './wire.js';
 
-/** What the model says where it said nothing. */
-const SILENCE = '…';
+/** What the model says or thinks where it said or thought nothing; an empty text is refused. */
+export const SILENCE = '…';
 
 /**
  * The messages in an order that the server takes. A strict one wants the model to speak behind its tools before anybody else does, and takes
