@@ -86,7 +86,7 @@ export interface PreparedRequest {
   readonly headers: { readonly [name: string]: string };
   /** The body as it would be sent. */
   readonly body: string;
-  /** What was asked for and cannot be said to this provider. */
+  /** What was asked for and cannot be said to this provider, and what had to be repaired in the history. */
   readonly warnings: readonly Warning[];
 }
 

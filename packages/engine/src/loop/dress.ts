@@ -31,12 +31,13 @@ export function dress(config: EngineConfig, plan: Plan): { readonly plan: Plan; 
   return { plan: dressed, ...(observation ? { observation } : {}) };
 }
 
-/** The HTTP request of a plan's first model call, unsent. */
+/** The HTTP request of a plan's first model call, unsent, with all that a run would warn of before it. */
 export async function prepareRequest(plan: Plan, signal = new AbortController().signal): Promise<PreparedRequest> {
-  const { messages } = repairMessages(plan.messages);
+  const { messages, warnings } = repairMessages(plan.messages);
   const { adapter, request } = await prepare(plan, 1, new RunFold({ messages }));
   const asked = plan.wrap?.(adapter) ?? adapter;
   if (!asked.prepare)
     throw new ConfigurationError('invalid_option', `The adapter ${asked.provider} cannot show a request without sending it.`);
-  return asked.prepare(request, { signal, requestId: plan.requestId, clock: plan.clock });
+  const prepared = await asked.prepare(request, { signal, requestId: plan.requestId, clock: plan.clock });
+  return warnings.length === 0 ? prepared : { ...prepared, warnings: [...warnings, ...prepared.warnings] };
 }
