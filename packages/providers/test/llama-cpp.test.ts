@@ -253,6 +253,12 @@ describe.skipIf(!peer)('with a model', () => {
     expect([outcome.status, ran.length]).toEqual(['completed', 1]);
   });
 
+  test('an answer of a shape, beside tools', async () => {
+    const output = { type: 'object', properties: { on: bool }, required: ['on'] };
+    const outcome = await createEngine({ chat }).chat('Is it on?', { tools: [tool({ ...now, run: () => 'noon' })], output, maxTokens: 60 });
+    expect(outcome).toMatchObject({ status: 'completed', output: { on: expect.any(Boolean) } });
+  });
+
   test('settings that it has not, and pictures, come back as warnings', async () => {
     const messages = [user([textPart('See:'), imagePart(new Uint8Array([1]))])];
     const { warnings } = await ask({

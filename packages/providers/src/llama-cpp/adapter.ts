@@ -73,6 +73,7 @@ export function llamaCpp(options: LlamaCppOptions): LlamaCppAdapter {
     provider: PROVIDER,
     model,
     structuredOutput: true,
+    structuredOutputWithTools: false,
     stream: (request, context) => inBursts(streamAnswer(request, context, runtime, model), context.signal),
     close: () => runtime.close(),
   };
