@@ -106,6 +106,15 @@ describe('the request, unsent', () => {
     expect([JSON.stringify(prepared).includes(KEY), asked, seen.length]).toEqual([false, 0, 0]);
   });
 
+  test('a request that is only shown asks for the shape, as a run does', async () => {
+    const output = { type: 'object', properties: { n: { type: 'number' } } };
+    const holds = await createEngine({ chat: openaiChat({ model: 'm' }) }).prepareRequest('Hi', { output });
+    const deepseek = openaiChat({ model: 'm', baseURL: 'https://api.deepseek.com', apiKey: KEY });
+    const does = await createEngine({ chat: deepseek }).prepareRequest('Hi', { output });
+    expect(JSON.parse(holds.body).response_format.json_schema.schema).toMatchObject(output);
+    expect(JSON.parse(does.body).tools[0].function).toMatchObject({ name: 'answer', parameters: output });
+  });
+
   test('a request that is only shown tells what was repaired, as a run does', async () => {
     const call = { type: 'tool_call' as const, id: 'call_1', name: 'look', arguments: {}, rawArguments: '{}' };
     const thread = [user('Hi'), assistant([call]), user('Never mind.'), toolResult('call_9', 'stray')];

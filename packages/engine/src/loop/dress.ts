@@ -5,6 +5,7 @@ import { RunFold } from '../events/fold.js';
 import { withKeys } from '../reliability/keys.js';
 import { withMiddleware } from '../reliability/middleware.js';
 import { Observation } from '../telemetry/telemetry.js';
+import { structuredOutput } from './on-demand.js';
 import type { Plan } from './plan.js';
 import { prepare } from './prepare.js';
 import { repairMessages } from './repair.js';
@@ -38,6 +39,11 @@ export async function prepareRequest(plan: Plan, signal = new AbortController().
   const asked = plan.wrap?.(adapter) ?? adapter;
   if (!asked.prepare)
     throw new ConfigurationError('invalid_option', `The adapter ${asked.provider} cannot show a request without sending it.`);
-  const prepared = await asked.prepare(request, { signal, requestId: plan.requestId, clock: plan.clock });
+  const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
+  const prepared = await asked.prepare(output?.request(request, adapter) ?? request, {
+    signal,
+    requestId: plan.requestId,
+    clock: plan.clock,
+  });
   return warnings.length === 0 ? prepared : { ...prepared, warnings: [...warnings, ...prepared.warnings] };
 }
