@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { assistant, type ChatRequest, createEngine, imagePart, type JsonObject, textPart, tool, toolResult, user } from '@antiphon/engine';
+import { assistant, type ChatRequest, createEngine, imagePart, textPart, tool, toolResult, user } from '@antiphon/engine';
 import { type LlamaCppAdapter, type LlamaCppOptions, llamaCpp } from '@antiphon/providers';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeTinyGguf } from './support/gguf.js';
+import { grammarCases } from './support/llama-grammar.js';
 import { llamaPeer } from './support/llama-peer.js';
 import { contextOf, HELLO, run } from './support/run.js';
 
@@ -144,76 +145,9 @@ describe.skipIf(!peer)('with a model', () => {
     expect(new Set(side.map(({ text }) => text)).size).toBe(1);
   });
 
-  test.each([1, 2, 3])('structured output is JSON of its shape by construction (seed %i)', async seed => {
-    const properties = {
-      name: { type: 'string', maxLength: 8 },
-      kind: { enum: ['a', 'b'] },
-      many: { type: 'array', items: { type: 'boolean' }, maxItems: 3 },
-    };
-    const schema = { type: 'object', properties, required: ['name', 'kind', 'many'], additionalProperties: false };
-    const { text, finish, error, warnings } = await ask({ seed, maxTokens: 600, output: { name: 'thing', schema } });
-    expect([error, finish, warnings]).toEqual([undefined, 'stop', []]);
-    const value = JSON.parse(text) as { name: string; kind: string; many: boolean[] };
-    expect(Object.keys(value)).toEqual(['name', 'kind', 'many']);
-    expect(['a', 'b']).toContain(value.kind);
-    expect(value.many.length).toBeLessThanOrEqual(3);
-  });
-
-  test('what no grammar holds is told', async () => {
-    const schema = {
-      anyOf: [{ type: 'integer', minimum: 3 }, { $ref: '#/definitions/word' }],
-      definitions: { word: { type: 'string', maxLength: 3, pattern: '^a' } },
-    };
-    const { warnings, text } = await ask({ maxTokens: 100, output: { name: 'x', schema } });
-    expect(warnings[0]?.message).toContain('minimum, pattern');
-    expect(['number', 'string']).toContain(typeof JSON.parse(text));
-  });
+  grammarCases(ask);
 
   const bool = { type: 'boolean' };
-  test.each<[string, JsonObject, RegExp]>([
-    [
-      'to the whole',
-      { type: 'object', properties: { on: bool, more: { type: 'array', items: { $ref: '#' }, maxItems: 1 } } },
-      /^\{"on":\w+,"more":\[(\{"on":.*\})?\]\}$/,
-    ],
-    [
-      'to a neighbour',
-      { type: 'object', properties: { on: bool, off: { $ref: '#/properties/on' } } },
-      /^\{"on":(true|false),"off":(true|false)\}$/,
-    ],
-    [
-      'with an escaped name',
-      { type: 'object', properties: { on: { $ref: '#/$defs/a~1b%20c' } }, $defs: { 'a/b c': bool } },
-      /^\{"on":(true|false)\}$/,
-    ],
-    [
-      'beside another of its name',
-      {
-        type: 'object',
-        properties: { on: { $ref: '#/$defs/x' }, n: { $ref: '#/definitions/x' } },
-        $defs: { x: bool },
-        definitions: { x: { enum: [1] } },
-      },
-      /^\{"on":(true|false),"n":1\}$/,
-    ],
-    ['in a closed tuple', { type: 'array', prefixItems: [bool, { enum: [1] }], items: false, minItems: 2 }, /^\[(true|false),1\]$/],
-    [
-      'in a closed tuple of old',
-      { type: 'array', items: [bool, { enum: [1] }], additionalItems: false, minItems: 2 },
-      /^\[(true|false),1\]$/,
-    ],
-  ])('what stands elsewhere, or closes a list, is held: %s', async (_, schema, form) => {
-    const { warnings, text } = await ask({ maxTokens: 300, output: { name: 'x', schema } });
-    expect(warnings).toEqual([]);
-    expect(JSON.stringify(JSON.parse(text))).toMatch(form);
-  });
-
-  test('a reference to nothing is told', async () => {
-    const schema = { type: 'object', properties: { a: { $ref: '#/$defs/none' }, b: { $ref: 'https://x.test/schema' } } };
-    const { warnings } = await ask({ maxTokens: 8, output: { name: 'x', schema } });
-    expect(warnings[0]?.message).toContain('$ref');
-  });
-
   const add = {
     name: 'add',
     description: 'Adds.',
