@@ -5,7 +5,7 @@
 // node scripts/update-registry.mjs SOURCE.json --date 2026-01 --add openai/gpt-9    and more, by their full ids
 // node scripts/update-registry.mjs SOURCE.json --date 2026-01 --out FILE.ts         written elsewhere
 //
-// What the source does not say keeps its old value; aliases, snapshots and notes are ours and stay.
+// What the source does not say keeps its old value; aliases, snapshots, prompts and notes are ours and stay.
 import { spawnSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
@@ -54,7 +54,7 @@ for (const [provider, known] of Object.entries(models)) {
       changes.missing.push(`${provider}/${name}`);
       continue;
     }
-    known[name] = { ...known[name], ...facts, ...(facts.price ? { price: { ...known[name].price, ...facts.price } } : {}) };
+    known[name] = merged(known[name], facts);
     changes.updated++;
   }
 }
@@ -65,7 +65,7 @@ for (const id of values.add) {
     process.exit(1);
   }
   const [provider, name] = [id.slice(0, id.indexOf('/')), id.slice(id.indexOf('/') + 1)];
-  models[provider] = { ...models[provider], [name]: facts };
+  models[provider] = { ...models[provider], [name]: merged(models[provider]?.[name], facts) };
   changes.added++;
 }
 // Everything before the value, imports and comment, stays as it is.
@@ -80,7 +80,13 @@ console.log(
   `${changes.updated} models updated, ${changes.added} added; the source does not have ${changes.missing.length}: ${changes.missing.join(', ')}`,
 );
 
-/** Facts by full id, whichever shape the source has. */
+/** What was known, brought up to date. */
+function merged(known = { can: [] }, { says, ...facts }) {
+  const can = Object.keys(says).filter(name => says[name] ?? known.can.includes(name));
+  return { ...known, ...facts, can, ...(facts.price ? { price: { ...known.price, ...facts.price } } : {}) };
+}
+
+/** Facts by full id, whichever shape the source has. `says`: true or false for each capability; undefined where it is silent. */
 function readSource(value) {
   const facts = new Map();
   for (const [key, entry] of Object.entries(value ?? {})) {
@@ -98,15 +104,15 @@ function readSource(value) {
 }
 
 function fromModelsDev({ tool_call, reasoning, structured_output, modalities, limit = {}, cost = {}, status }) {
-  const input = modalities?.input ?? [];
+  const takes = kind => modalities?.input?.includes(kind);
   return compact({
-    can: capabilities({
+    says: {
       tools: tool_call,
-      vision: input.includes('image'),
-      audio: input.includes('audio'),
+      vision: takes('image'),
+      audio: takes('audio'),
       structured: structured_output,
       reasoning,
-    }),
+    },
     context: limit.context,
     output: limit.output,
     // A price that grows with the prompt has no place in the table.
@@ -119,13 +125,13 @@ function fromLiteLlm(entry) {
   const perMillion = value => (typeof value === 'number' ? Math.round(value * 1e12) / 1e6 : undefined);
   const tiered = Object.keys(entry).some(key => key.includes('_above_'));
   return compact({
-    can: capabilities({
+    says: {
       tools: entry.supports_function_calling,
       vision: entry.supports_vision,
       audio: entry.supports_audio_input,
       structured: entry.supports_response_schema,
       reasoning: entry.supports_reasoning,
-    }),
+    },
     context: entry.max_input_tokens,
     output: entry.max_output_tokens,
     price: tiered
@@ -138,10 +144,6 @@ function fromLiteLlm(entry) {
         ),
     deprecated: entry.deprecation_date ? { note: `to end on ${entry.deprecation_date}` } : undefined,
   });
-}
-
-function capabilities(flags) {
-  return Object.keys(flags).filter(name => flags[name] === true);
 }
 
 function priceOf(input, output, cachedInput, cacheWrite) {

@@ -86,17 +86,21 @@ const moderation = () =>
     model: 'omni-moderation',
     results: [{ flagged: false, categories: { violence: false }, category_scores: { violence: 0.01 } }],
   });
-const rerank = () =>
-  json({
-    id: 'r',
-    results: [
-      { index: 1, relevance_score: 0.9 },
-      { index: 0, relevance_score: 0.1 },
-    ],
-    meta: {},
-  });
+const rerankScores = [
+  { index: 1, relevance_score: 0.9 },
+  { index: 0, relevance_score: 0.1 },
+];
+const rerank = () => json({ id: 'r', results: rerankScores, meta: {} });
 const speech = () => new Response(new Uint8Array(4800), { headers: { 'content-type': 'audio/mpeg' } });
 const transcription = () => json({ text: 'It is noon.' });
+
+const geminiEmbeddings = ({ requests }) => json({ embeddings: requests.map(() => ({ values: [0.6, 0.8] })) });
+const geminiParts = ({ systemInstruction }) => {
+  const parts = systemInstruction ? [{ text: 'It is noon.' }] : [{ inlineData: { mimeType: 'image/png', data: 'iVBORw0KGgo=' } }];
+  return json({ candidates: [{ content: { role: 'model', parts }, index: 0, finishReason: 'STOP' }] });
+};
+const voyageRerank = () => json({ object: 'list', data: rerankScores, model: 'rerank-2.5', usage: { total_tokens: 9 } });
+const zeroShot = ({ parameters }) => json(parameters.candidate_labels.map((label, i) => ({ label, score: i === 0 ? 0.9 : 0.1 })));
 
 /** Where a request goes, and who answers. */
 const SERVERS = [
@@ -111,6 +115,13 @@ const SERVERS = [
   [/^https:\/\/api\.anthropic\.com\/v1\/messages$/, anthropic],
   [/^https:\/\/generativelanguage\.googleapis\.com\/.*:streamGenerateContent/, gemini],
   [/^https:\/\/generativelanguage\.googleapis\.com\/v1beta\/interactions$/, interactions],
+  [/^https:\/\/generativelanguage\.googleapis\.com\/.*:batchEmbedContents$/, geminiEmbeddings],
+  [/^https:\/\/generativelanguage\.googleapis\.com\/.*:generateContent$/, geminiParts],
+  [/^https:\/\/api\.voyageai\.com\/v1\/embeddings$/, embeddings],
+  [/^https:\/\/api\.voyageai\.com\/v1\/rerank$/, voyageRerank],
+  [/^https:\/\/api\.elevenlabs\.io\/v1\/text-to-speech\//, speech],
+  [/^https:\/\/api\.elevenlabs\.io\/v1\/speech-to-text$/, transcription],
+  [/^https:\/\/router\.huggingface\.co\/.*\/facebook\/bart-large-mnli$/, zeroShot],
 ];
 
 const real = globalThis.fetch;

@@ -163,6 +163,19 @@ describe('what is asked for', () => {
     expect(chat.requests[1]?.toolChoice).toBe('required');
   });
 
+  test('a provider that holds answers, but not beside tools, is asked by a tool beside them', async () => {
+    const chat = Object.assign(scripted(['{"n":1}', '{"n":1}'], { structuredOutput: true }), { structuredOutputWithTools: false });
+    const schema = { type: 'object', properties: { n: { type: 'number' } } };
+    const engine = createEngine({ chat, middleware: [{ request: request => request }] });
+    await engine.chat('?', { output: schema });
+    await engine.chat('?', { output: schema, tools: [plainTool('look')] });
+    const asked = chat.requests.map(({ output, tools = [] }) => [output?.name, tools.map(({ name }) => name)]);
+    expect(asked).toEqual([
+      ['answer', []],
+      [undefined, ['look', 'answer']],
+    ]);
+  });
+
   test('a request as data may ask for a shape too', async () => {
     const chat = scripted(['{"n":1}'], { structuredOutput: true });
     const schema = { type: 'object', properties: { n: { type: 'number' } } };

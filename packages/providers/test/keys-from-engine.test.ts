@@ -1,4 +1,4 @@
-import { createEngine, user } from '@antiphon/engine';
+import { assistant, createEngine, toolResult, user } from '@antiphon/engine';
 import { openaiChat } from '@antiphon/providers';
 import { describe, expect, test } from 'vitest';
 
@@ -104,6 +104,25 @@ describe('the request, unsent', () => {
       stream: true,
     });
     expect([JSON.stringify(prepared).includes(KEY), asked, seen.length]).toEqual([false, 0, 0]);
+  });
+
+  test('a request that is only shown asks for the shape, as a run does', async () => {
+    const output = { type: 'object', properties: { n: { type: 'number' } } };
+    const holds = await createEngine({ chat: openaiChat({ model: 'm' }) }).prepareRequest('Hi', { output });
+    const deepseek = openaiChat({ model: 'm', baseURL: 'https://api.deepseek.com', apiKey: KEY });
+    const does = await createEngine({ chat: deepseek }).prepareRequest('Hi', { output });
+    expect(JSON.parse(holds.body).response_format.json_schema.schema).toMatchObject(output);
+    expect(JSON.parse(does.body).tools[0].function).toMatchObject({ name: 'answer', parameters: output });
+  });
+
+  test('a request that is only shown tells what was repaired, as a run does', async () => {
+    const call = { type: 'tool_call' as const, id: 'call_1', name: 'look', arguments: {}, rawArguments: '{}' };
+    const thread = [user('Hi'), assistant([call]), user('Never mind.'), toolResult('call_9', 'stray')];
+    const { warnings } = await createEngine({ chat: openaiChat({ model: 'm' }) }).prepareRequest(thread);
+    expect(warnings.map(({ message }) => message)).toEqual([
+      expect.stringContaining('a result for call_9 answers no open call'),
+      expect.stringContaining('The call call_1 to look had no result'),
+    ]);
   });
 
   test('a local server needs no key, and an adapter that cannot tell says so', async () => {

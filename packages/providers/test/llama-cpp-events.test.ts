@@ -107,3 +107,31 @@ test('the model waits for a reader that stops, and goes on with it', async () =>
     if (next.value.type === 'text_delta') text += next.value.delta;
   expect(text.length).toBe(2000);
 });
+
+test('who waits for the model does not wait for a reader that stopped, whose answer stays whole', async () => {
+  const { load } = llamaLibrary({
+    answer: async (hooks, tokens) => {
+      let written = 0;
+      for await (const _ of tokens) {
+        hooks.onResponseChunk({ text: 'x' });
+        if (++written === 2000) break;
+      }
+      return { metadata: { stopReason: 'eogToken' } };
+    },
+  });
+  const chat = llamaCpp({ modelPath, load });
+  const stopped = chat.stream({ messages: [user('Hi')] }, contextOf())[Symbol.asyncIterator]();
+  await stopped.next();
+  const others = await Promise.all([run(chat), run(chat)]);
+  expect(others.map(({ text }) => text.length)).toEqual([2000, 2000]);
+  let text = '';
+  for (let next = await stopped.next(); !next.done; next = await stopped.next())
+    if (next.value.type === 'text_delta') text += next.value.delta;
+  expect(text.length).toBe(2000);
+});
+
+test('a template that refuses the conversation is an error of the library', async () => {
+  const { load } = llamaLibrary({ answer: () => ({}), refuses: 'roles must alternate' });
+  const { error } = await run(llamaCpp({ modelPath, load }), { messages: [user('Hi')] });
+  expect(error).toMatchObject({ name: 'AdapterError', provider: 'llama-cpp', message: expect.stringContaining('roles must alternate') });
+});

@@ -4,10 +4,11 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ChatRequest, createEngine, imagePart, textPart, tool, toolResult, user } from '@antiphon/engine';
+import { assistant, type ChatRequest, createEngine, imagePart, textPart, tool, toolResult, user } from '@antiphon/engine';
 import { type LlamaCppAdapter, type LlamaCppOptions, llamaCpp } from '@antiphon/providers';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
 import { writeTinyGguf } from './support/gguf.js';
+import { grammarCases } from './support/llama-grammar.js';
 import { llamaPeer } from './support/llama-peer.js';
 import { contextOf, HELLO, run } from './support/run.js';
 
@@ -144,31 +145,9 @@ describe.skipIf(!peer)('with a model', () => {
     expect(new Set(side.map(({ text }) => text)).size).toBe(1);
   });
 
-  test.each([1, 2, 3])('structured output is JSON of its shape by construction (seed %i)', async seed => {
-    const properties = {
-      name: { type: 'string', maxLength: 8 },
-      kind: { enum: ['a', 'b'] },
-      many: { type: 'array', items: { type: 'boolean' }, maxItems: 3 },
-    };
-    const schema = { type: 'object', properties, required: ['name', 'kind', 'many'], additionalProperties: false };
-    const { text, finish, error, warnings } = await ask({ seed, maxTokens: 600, output: { name: 'thing', schema } });
-    expect([error, finish, warnings]).toEqual([undefined, 'stop', []]);
-    const value = JSON.parse(text) as { name: string; kind: string; many: boolean[] };
-    expect(Object.keys(value)).toEqual(['name', 'kind', 'many']);
-    expect(['a', 'b']).toContain(value.kind);
-    expect(value.many.length).toBeLessThanOrEqual(3);
-  });
+  grammarCases(ask);
 
-  test('what no grammar holds is told', async () => {
-    const schema = {
-      anyOf: [{ type: 'integer', minimum: 3 }, { $ref: '#/definitions/word' }],
-      definitions: { word: { type: 'string', maxLength: 3, pattern: '^a' } },
-    };
-    const { warnings, text } = await ask({ maxTokens: 100, output: { name: 'x', schema } });
-    expect(warnings[0]?.message).toContain('minimum, pattern');
-    expect(['number', 'string']).toContain(typeof JSON.parse(text));
-  });
-
+  const bool = { type: 'boolean' };
   const add = {
     name: 'add',
     description: 'Adds.',
@@ -208,6 +187,12 @@ describe.skipIf(!peer)('with a model', () => {
     expect([outcome.status, ran.length]).toEqual(['completed', 1]);
   });
 
+  test('an answer of a shape, beside tools', async () => {
+    const output = { type: 'object', properties: { on: bool }, required: ['on'] };
+    const outcome = await createEngine({ chat }).chat('Is it on?', { tools: [tool({ ...now, run: () => 'noon' })], output, maxTokens: 60 });
+    expect(outcome).toMatchObject({ status: 'completed', output: { on: expect.any(Boolean) } });
+  });
+
   test('settings that it has not, and pictures, come back as warnings', async () => {
     const messages = [user([textPart('See:'), imagePart(new Uint8Array([1]))])];
     const { warnings } = await ask({
@@ -222,6 +207,29 @@ describe.skipIf(!peer)('with a model', () => {
   test('a conversation that does not fit is refused, and nothing is shifted out of it', async () => {
     const { error } = await ask({ messages: [user('word '.repeat(3000))] });
     expect(error).toMatchObject({ reason: 'context_length_exceeded', message: expect.stringContaining('context of 2048') });
+  });
+
+  test('where the marks of a call do not fit, the request is refused or the answer cut, and nothing is shifted out of it', async () => {
+    const complaints = [vi.spyOn(console, 'error'), vi.spyOn(console, 'warn')];
+    const short = make({ contextSize: 1280 });
+    const vote = { ...add, inputSchema: { type: 'object', properties: { votes: { type: 'array', items: bool } }, required: ['votes'] } };
+    const ask = (last: number, maxTokens = 300) =>
+      run(short, {
+        messages: [user('Hi'), assistant('b'.repeat(60)), user('q'.repeat(last))],
+        ...{ tools: [vote], toolChoice: 'required', temperature: 1, seed: 7, maxTokens },
+      });
+    const { usage } = await ask(1, 4);
+    const ends = [];
+    for (const room of [1, 8, 16, 24, 80]) {
+      const { error, raw, calls } = await ask(1281 - usage!.inputTokens! - room);
+      ends.push([error?.reason ?? raw, calls[0]?.invalid?.reason]);
+    }
+    await short.close();
+    const refused = ['context_length_exceeded', undefined];
+    const cut = ['contextFull', 'truncated'];
+    expect(ends).toEqual([refused, refused, cut, cut, ['functionCalls', undefined]]);
+    expect(complaints.map(spy => spy.mock.calls)).toEqual([[], []]);
+    for (const spy of complaints) spy.mockRestore();
   });
 
   test('a broken model file is an error, and the adapter can still be closed', async () => {

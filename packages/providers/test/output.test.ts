@@ -1,5 +1,5 @@
-import { createEngine, type StreamEvent } from '@antiphon/engine';
-import { openaiChat } from '@antiphon/providers';
+import { createEngine, type StreamEvent, tool } from '@antiphon/engine';
+import { gemini, openaiChat } from '@antiphon/providers';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { strictSchema } from '../src/openai-chat/strict-schema.js';
@@ -16,6 +16,11 @@ function server(...deltas: object[]) {
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
   }) as typeof globalThis.fetch;
   return { bodies, fetch };
+}
+
+interface Wire {
+  readonly tools: { readonly functionDeclarations: { readonly name: string }[] }[];
+  readonly generationConfig?: { readonly responseJsonSchema?: object };
 }
 
 const person = z.object({ name: z.string(), age: z.number() });
@@ -41,6 +46,22 @@ describe('structured output', () => {
     await engine.chat('Who?', { output: person });
     expect(bodies[0]).not.toHaveProperty('response_format');
     expect(JSON.stringify(bodies[0]?.tools)).toContain('"age"');
+  });
+
+  test.each([
+    ['gemini-2.5-flash', ['look', 'answer']],
+    ['gemini-3-flash-preview', ['look']],
+  ])('beside tools, %s is asked as it can be', async (model, names) => {
+    const look = tool({ name: 'look', description: 'Looks.', input: { type: 'object', properties: {} }, run: () => 'a mountain' });
+    let body = '';
+    const fetch = async (_: unknown, init?: RequestInit) => {
+      body = String(init?.body);
+      return new Response('{}', { status: 400 });
+    };
+    await createEngine({ chat: gemini({ model, apiKey: 'k', fetch }) }).generate('Where?', { output: person, tools: [look] });
+    const { tools, generationConfig } = JSON.parse(body) as Wire;
+    const declared = tools.flatMap(({ functionDeclarations }) => functionDeclarations.map(({ name }) => name));
+    expect([declared, generationConfig?.responseJsonSchema !== undefined]).toEqual([names, names.length === 1]);
   });
 
   const closed = (properties: object, more = {}) => ({

@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { costOf } from '@antiphon/engine';
+import { costOf, createEngine, systemClock } from '@antiphon/engine';
 import { createRegistry, type Fetch, model, pricesOf, type RegistryData } from '@antiphon/providers';
 import { afterAll, describe, expect, test } from 'vitest';
 import { run } from './support/run.js';
@@ -13,13 +13,16 @@ const DATA: RegistryData = {
   date: '2030-01',
   models: {
     openai: {
-      big: { can: ['tools'], context: 1000, price: { input: 1, output: 2 }, snapshots: ['big-2030-01-01'] },
+      big: { can: ['tools'], context: 1000, price: { input: 1, output: 2 }, prompt: 'Be brief.', snapshots: ['big-2030-01-01'] },
       old: { can: [], deprecated: { note: 'to end in May', replacement: 'openai/big' } },
     },
     groq: { big: { can: [], price: { input: 3, output: 4 } }, small: { can: [], price: { input: 0, output: 0 } } },
   },
   aliases: { best: 'openai/big' },
 };
+
+/** Waits for nothing. */
+const instant = { ...systemClock, setTimer: (_: number, fire: () => void) => systemClock.setTimer(0, fire) };
 
 /** A server of the dialect, and what it was asked. */
 function server() {
@@ -68,6 +71,29 @@ describe('model()', () => {
     expect([second.warnings, first.text, second.text]).toEqual([[], 'Good day', 'Good day']);
   });
 
+  test('a try that failed does not use the warning up', async () => {
+    const { fetch } = server();
+    let tries = 0;
+    const failing: Fetch = (url, init) => (tries++ % 2 === 0 ? Promise.resolve(new Response('busy', { status: 503 })) : fetch(url, init));
+    const engine = createEngine({
+      chat: createRegistry({ data: DATA }).model('groq/new', { fetch: failing, apiKey: 'key' }),
+      clock: instant,
+    });
+    const [first, second] = [await engine.chat('Hi'), await engine.chat('Hi')];
+    expect([first.text, first.warnings.map(({ message }) => message)]).toEqual([
+      'Good day',
+      [expect.stringContaining('no facts about groq/new')],
+    ]);
+    expect([second.text, second.warnings]).toEqual(['Good day', []]);
+  });
+
+  test('a name that is wrong is warned of beside the error', async () => {
+    const fetch: Fetch = async () => new Response('{"error":{"message":"no such model"}}', { status: 404 });
+    const chat = createRegistry({ data: DATA }).model('groq/new', { fetch, apiKey: 'key' });
+    for (const { status, warnings } of [await createEngine({ chat }).chat('Hi'), await createEngine({ chat }).chat('Hi')])
+      expect([status, warnings.map(({ message }) => message)]).toEqual(['failed', [expect.stringContaining('is its name right?')]]);
+  });
+
   test('a model that is about to end says what to use', async () => {
     const { fetch } = server();
     const { warnings } = await run(createRegistry({ data: DATA }).model('openai/old', { fetch, apiKey: 'key' }));
@@ -86,6 +112,20 @@ describe('model()', () => {
 });
 
 describe('facts', () => {
+  test('are those of the vendor, whichever of its protocols is spoken', async () => {
+    const registry = createRegistry({ data: DATA, keys: { openai: 'openai-key' } });
+    expect(registry.info('openai-responses/big')).toMatchObject({
+      known: true,
+      context: 1000,
+      prompt: 'Be brief.',
+      provider: 'openai-responses',
+    });
+    expect(registry.pricesOf('openai-responses').big).toEqual({ input: 1, output: 2 });
+    const { asked, fetch } = server();
+    const { warnings } = await run(registry.model('openai-responses/big', { fetch }));
+    expect([asked.map(({ key }) => key), warnings.filter(({ setting }) => setting === 'model')]).toEqual([['Bearer openai-key'], []]);
+  });
+
   test('a fixed version has the facts of its model', () => {
     expect(createRegistry({ data: DATA }).info('openai/big-2030-01-01')).toMatchObject({
       known: true,
@@ -149,7 +189,9 @@ describe('scripts/update-registry.mjs', () => {
     );
     expect(status).toBe(0);
     expect(data).toContain('date:2031-02');
-    expect(data).toContain('gpt-5.1:{can:[tools,vision],context:7000,output:70,price:{input:0.5,output:1,cachedInput:0.1}');
+    expect(data).toContain(
+      'gpt-5.1:{can:[tools,vision,structured,reasoning],context:7000,output:70,price:{input:0.5,output:1,cachedInput:0.1}',
+    );
     expect(data).toContain('k9:{can:[tools,vision]');
   });
 
@@ -163,7 +205,16 @@ describe('scripts/update-registry.mjs', () => {
       supports_vision: true,
     };
     const { data } = update({ 'gemini/gemini-2.5-flash': about, sample_spec: { mode: 'chat' } });
-    expect(data).toContain('gemini-2.5-flash:{can:[vision],context:9000,output:65536,price:{input:0.3,output:2.5}}');
+    expect(data).toContain(
+      'gemini-2.5-flash:{can:[tools,vision,audio,structured,reasoning],context:9000,output:65536,price:{input:0.3,output:2.5}}',
+    );
+  });
+
+  test('keeps what the source is silent about, and drops what it denies', () => {
+    const model = { structured_output: false, limit: {} };
+    const { data } = update({ anthropic: { models: { 'claude-sonnet-4-5': model } } }, '--add', 'anthropic/claude-sonnet-4-5');
+    expect(data).toContain('claude-sonnet-4-5:{can:[tools,vision,reasoning],context:200000,output:64000,price:{input:3,');
+    expect(data).toContain('snapshots:[claude-sonnet-4-5-20250929]');
   });
 
   test('refuses what it does not know', () => {

@@ -86,7 +86,7 @@ export interface PreparedRequest {
   readonly headers: { readonly [name: string]: string };
   /** The body as it would be sent. */
   readonly body: string;
-  /** What was asked for and cannot be said to this provider. */
+  /** What was asked for and cannot be said to this provider, and what had to be repaired in the history. */
   readonly warnings: readonly Warning[];
 }
 
@@ -104,6 +104,8 @@ export interface ChatAdapter {
   readonly model: string;
   /** True when the provider itself holds the answer to `request.output`. */
   readonly structuredOutput?: boolean;
+  /** False when it does not while tools are offered; the engine then asks for the answer by a tool. */
+  readonly structuredOutputWithTools?: boolean;
   /** True when an answer to messages that end with an assistant's goes on behind that text and does not repeat it. */
   readonly continuation?: boolean;
   /** The request that `stream` would send, without sending it and without asking for a key. Throws for what `stream` refuses by itself. */

@@ -5,6 +5,7 @@ import { RunFold } from '../events/fold.js';
 import { withKeys } from '../reliability/keys.js';
 import { withMiddleware } from '../reliability/middleware.js';
 import { Observation } from '../telemetry/telemetry.js';
+import { structuredOutput } from './on-demand.js';
 import type { Plan } from './plan.js';
 import { prepare } from './prepare.js';
 import { repairMessages } from './repair.js';
@@ -31,12 +32,18 @@ export function dress(config: EngineConfig, plan: Plan): { readonly plan: Plan; 
   return { plan: dressed, ...(observation ? { observation } : {}) };
 }
 
-/** The HTTP request of a plan's first model call, unsent. */
+/** The HTTP request of a plan's first model call, unsent, with all that a run would warn of before it. */
 export async function prepareRequest(plan: Plan, signal = new AbortController().signal): Promise<PreparedRequest> {
-  const { messages } = repairMessages(plan.messages);
+  const { messages, warnings } = repairMessages(plan.messages);
   const { adapter, request } = await prepare(plan, 1, new RunFold({ messages }));
   const asked = plan.wrap?.(adapter) ?? adapter;
   if (!asked.prepare)
     throw new ConfigurationError('invalid_option', `The adapter ${asked.provider} cannot show a request without sending it.`);
-  return asked.prepare(request, { signal, requestId: plan.requestId, clock: plan.clock });
+  const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
+  const prepared = await asked.prepare(output?.request(request, adapter) ?? request, {
+    signal,
+    requestId: plan.requestId,
+    clock: plan.clock,
+  });
+  return warnings.length === 0 ? prepared : { ...prepared, warnings: [...warnings, ...prepared.warnings] };
 }

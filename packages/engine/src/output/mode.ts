@@ -34,10 +34,11 @@ export function outputShape(schema: Schema, options: { readonly mode?: OutputMod
 }
 
 /** The mode for a call to this adapter. */
-export function modeFor(shape: OutputShape, adapter: ChatAdapter): OutputMode {
+export function modeFor(shape: OutputShape, adapter: ChatAdapter, { tools = [] }: ChatRequest): OutputMode {
   // A step may go to another model than the run began with.
   if (shape.mode === 'native' && adapter.structuredOutput !== true) return 'tool';
-  return shape.mode ?? (adapter.structuredOutput === true ? 'native' : 'tool');
+  const holds = adapter.structuredOutput === true && (tools.length === 0 || adapter.structuredOutputWithTools !== false);
+  return shape.mode ?? (holds ? 'native' : 'tool');
 }
 
 /** The request with what the mode needs; `tool` is the name of the answer's tool in this request. */

@@ -53,7 +53,7 @@ export class OutputRun {
   }
 
   request(request: ChatRequest, adapter: ChatAdapter): ChatRequest {
-    this.#mode = modeFor(this.#shape, adapter);
+    this.#mode = modeFor(this.#shape, adapter, request);
     const asked = askFor(this.#shape, this.#mode, request, this.#asksAgain);
     this.#tool = asked.tool;
     this.#reset();

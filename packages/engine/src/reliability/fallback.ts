@@ -54,6 +54,7 @@ export function fallback(adapters: readonly ChatAdapter[], options: FallbackOpti
   const heat = new Heat(coolDownMs, clock);
   return around(first, {
     structuredOutput: adapters.every(adapter => adapter.structuredOutput === true),
+    structuredOutputWithTools: adapters.every(adapter => adapter.structuredOutputWithTools !== false),
     continuation: adapters.every(adapter => adapter.continuation === true),
     stream: (request, context) => firstAnswer(adapters, heat, request, context),
   });

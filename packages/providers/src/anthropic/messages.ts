@@ -1,4 +1,5 @@
 import { isRecord, type Message, type ToolMessage, type UserMessage, type Warning } from '@antiphon/engine';
+import { userBegins } from '../hand-over/beginning.js';
 import { withCallIds } from '../hand-over/call-ids.js';
 import { warnOnce } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
@@ -15,9 +16,6 @@ export interface WireThread {
   readonly system: WireObject[];
   readonly messages: WireTurn[];
 }
-
-/** The API wants the user to begin. */
-const BEGINNING = '[The conversation begins.]';
 
 /**
  * The conversation in the API's terms: instructions apart; user and assistant in turn, so that neighbours of one role become one message;
@@ -59,13 +57,8 @@ export function messagesToWire(messages: readonly Message[], warnings: Warning[]
   if (moved)
     warnings.push({ code: 'other', message: 'anthropic takes instructions only before the conversation; later ones were moved there.' });
   const answered = settled(turns, warnings);
-  if (answered[0]?.role !== 'user') {
-    answered.unshift({ role: 'user', content: [{ type: 'text', text: BEGINNING }] });
-    warnings.push({
-      code: 'repaired_history',
-      message: `anthropic wants the user to begin; "${BEGINNING}" was put before the conversation.`,
-    });
-  }
+  if (answered[0]?.role !== 'user')
+    answered.unshift({ role: 'user', content: [{ type: 'text', text: userBegins('anthropic', warnings) }] });
   trimEnd(answered);
   return { system, messages: answered };
 }

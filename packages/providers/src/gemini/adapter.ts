@@ -13,6 +13,7 @@ import { readAnswer } from '../http/read-answer.js';
 import { GeminiAnswer } from './answer.js';
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { buildInteraction } from './interactions/request.js';
+import { isGemini3 } from './models.js';
 import { buildRequest } from './request.js';
 
 export interface GeminiChatOptions extends GeminiOptions {
@@ -61,6 +62,7 @@ export function gemini(options: GeminiChatOptions): ChatAdapter {
     provider: PROVIDER,
     model,
     structuredOutput: true,
+    structuredOutputWithTools: isGemini3(model),
     stream: (request, context) => inBursts(streamAnswer(request, context, endpoint, model, api), context.signal),
     async prepare(request, context) {
       const built = build(request, model);

@@ -1,4 +1,5 @@
 import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import { userBegins } from '../hand-over/beginning.js';
 import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3, refusesSystem } from './models.js';
@@ -83,6 +84,10 @@ class ContentsWriter {
 
   end(): WireObject[] {
     this.#flushPictures();
+    // A call is refused that neither the user nor an answer stands before.
+    const [first] = this.#turns;
+    if (first?.role === 'model' && first.parts.some(({ functionCall }) => functionCall !== undefined))
+      this.#turns.unshift({ role: 'user', answers: false, parts: [{ text: userBegins(PROVIDER, this.#warnings) }] });
     return this.#turns.map(({ role, parts }) => ({ role, parts }));
   }
 

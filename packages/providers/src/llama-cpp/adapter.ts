@@ -41,7 +41,7 @@ const PROVIDER = 'llama-cpp';
  * request and shared by all. Tools are called in the model's own syntax with arguments held to their schema by a grammar; structured output
  * is held by a JSON grammar, in which every named property is written. `temperature` is 0 unless it is set. It takes text only: pictures
  * and files become notes, with a warning. Answers wait for each other (`parallel`). One is written up to 512 pieces ahead of its reader; then
- * the model waits for the reader, and so do the answers behind it, so read an answer or leave it.
+ * the model waits for the reader, unless another answer waits for the model.
  *
  * Throws `ConfigurationError` (`invalid_option`) for wrong options, and in a call for a missing peer or a file that is no GGUF;
  * `AdapterError` for a missing file (`model_not_found`), a model that cannot be loaded (`invalid_request`) and a conversation that does not
@@ -73,6 +73,7 @@ export function llamaCpp(options: LlamaCppOptions): LlamaCppAdapter {
     provider: PROVIDER,
     model,
     structuredOutput: true,
+    structuredOutputWithTools: false,
     stream: (request, context) => inBursts(streamAnswer(request, context, runtime, model), context.signal),
     close: () => runtime.close(),
   };

@@ -99,7 +99,7 @@ export interface GenerateOptions {
   readonly maxParallelFunctionCalls?: number;
   readonly repeatPenalty?: false;
   readonly trimWhitespaceSuffix?: boolean;
-  readonly contextShift: { readonly strategy: () => never };
+  readonly contextShift: { readonly strategy: () => { readonly chatHistory: readonly HistoryItem[]; readonly metadata: null } };
   readonly onResponseChunk: (chunk: { readonly type?: 'segment'; readonly segmentType?: string; readonly text: string }) => void;
   readonly onFunctionCallParamsChunk?: (chunk: {
     readonly callIndex: number;
@@ -111,7 +111,7 @@ export interface GeneratedResponse {
   readonly functionCalls?: readonly { readonly functionName: string; readonly params: unknown }[];
   readonly metadata: { readonly stopReason: string };
 }
-interface Chat {
+export interface Chat {
   readonly chatWrapper: ChatWrapper;
   generateResponse(history: readonly HistoryItem[], options: GenerateOptions): Promise<GeneratedResponse>;
   dispose(options?: { readonly disposeSequence?: boolean }): void;

@@ -1,5 +1,5 @@
 import { AdapterError, AntiphonError, type BlockWriter, describe, type FinishReason, type Usage } from '@antiphon/engine';
-import type { ChatWrapper, GeneratedResponse, GenerateOptions, Sequence, Token } from './binding.js';
+import type { Chat, ChatWrapper, GeneratedResponse, GenerateOptions, Sequence, Token } from './binding.js';
 import { paced } from './paced.js';
 import type { LocalRequest } from './request.js';
 import type { Loaded } from './runtime.js';
@@ -28,26 +28,43 @@ export interface GenerationOptions extends Desk {
  * again. The context is never shifted: an answer that fills it ends with `length`, and a prompt that does not fit is refused.
  */
 export async function generateAnswer(options: GenerationOptions): Promise<void> {
-  const { request, loaded, sequence, signal, blocks, progress, room } = options;
-  const { LlamaChat } = loaded.module;
+  const { LlamaChat } = options.loaded.module;
+  const chatWrapper = options.request.forceCall ? callingFirst(options.loaded) : options.loaded.wrapper;
+  const chat = new LlamaChat({ contextSequence: paced(options.sequence, options.room), chatWrapper });
+  try {
+    await writeAnswer(chat, options);
+  } catch (thrown) {
+    const { signal, sequence } = options;
+    // What was half read must not be taken for the beginning of the next conversation.
+    if (!signal.aborted) await sequence.clearHistory().catch(() => {});
+    throw signal.aborted ? signal.reason : asFailure(thrown);
+  } finally {
+    chat.dispose({ disposeSequence: false });
+  }
+}
+
+async function writeAnswer(chat: Chat, options: GenerationOptions): Promise<void> {
+  const { request, loaded, sequence, signal, blocks, progress } = options;
   const grammar = request.grammar === undefined ? undefined : await grammarFor(request, loaded);
-  const chatWrapper = request.forceCall ? callingFirst(loaded) : loaded.wrapper;
-  const chat = new LlamaChat({ contextSequence: paced(sequence, room), chatWrapper });
   const { functions, history } = request;
   const about = { chatHistory: history, ...(functions === undefined ? {} : { availableFunctions: functions }) };
-  const prompt = chatWrapper.generateContextState(about).contextText.tokenize(loaded.model.tokenizer);
+  const prompt = chat.chatWrapper.generateContextState(about).contextText.tokenize(loaded.model.tokenizer);
   const left = sequence.contextSize - prompt.length - 1;
   if (left < 1) throw tooLong(prompt.length, sequence.contextSize);
   const before = sequence.tokenMeter.getState();
   const calls = new Set<number>();
+  // The marks of a call are not counted as tokens of the answer, and may fill the context before `maxTokens` does.
+  const full = new AbortController();
   const settings: GenerateOptions = {
-    signal,
+    signal: AbortSignal.any([signal, full.signal]),
     maxTokens: Math.min(request.maxTokens ?? left, left),
     ...request.sampling,
     ...(grammar === undefined ? {} : { grammar }),
     contextShift: {
+      // If it threw, the library would shift by its own rule; given a history that fits, it goes on to find the signal aborted.
       strategy: () => {
-        throw tooLong(prompt.length, sequence.contextSize);
+        full.abort();
+        return { chatHistory: [{ type: 'model', response: [] }], metadata: null };
       },
     },
     onResponseChunk: ({ type, segmentType, text }) => {
@@ -66,24 +83,20 @@ export async function generateAnswer(options: GenerationOptions): Promise<void> 
           },
         }),
   };
+  const cached = await readPrompt(sequence, prompt, signal, () => progress(false));
+  const usage = () => usageOf(sequence.tokenMeter.diff(before).usedOutputTokens, prompt.length, cached);
+  let answer: GeneratedResponse;
   try {
-    const cached = await readPrompt(sequence, prompt, signal, () => progress(false));
-    const answer = await chat.generateResponse(history, settings);
-    writeWholeCalls(answer, calls, blocks);
-    const { stopReason } = answer.metadata;
-    const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH[stopReason] ?? 'other');
-    blocks.end({
-      finishReason,
-      rawFinishReason: stopReason,
-      usage: usageOf(sequence.tokenMeter.diff(before).usedOutputTokens, prompt.length, cached),
-    });
+    answer = await chat.generateResponse(history, settings);
   } catch (thrown) {
-    // What was half read must not be taken for the beginning of the next conversation.
-    if (!signal.aborted) await sequence.clearHistory().catch(() => {});
-    throw signal.aborted ? signal.reason : asFailure(thrown);
-  } finally {
-    chat.dispose({ disposeSequence: false });
+    if (!full.signal.aborted || signal.aborted) throw thrown;
+    if (!blocks.hasContent) throw tooLong(prompt.length, sequence.contextSize);
+    return blocks.end({ finishReason: 'length', rawFinishReason: 'contextFull', usage: usage() });
   }
+  writeWholeCalls(answer, calls, blocks);
+  const { stopReason } = answer.metadata;
+  const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH[stopReason] ?? 'other');
+  blocks.end({ finishReason, rawFinishReason: stopReason, usage: usage() });
 }
 
 async function grammarFor({ grammar }: LocalRequest, { llama }: Loaded): Promise<object | undefined> {

@@ -24,6 +24,10 @@ export interface Loaded {
 /** One place in the context to generate in; `release` gives it back. */
 export interface Lease {
   readonly sequence: Sequence;
+  /** Somebody waits for a place. */
+  isWanted(): boolean;
+  /** Called when somebody begins to wait. */
+  onWanted: () => void;
   release(): void;
 }
 
@@ -40,7 +44,8 @@ export class Runtime {
   #loading: Promise<Loaded> | undefined;
   #idle: Sequence[] = [];
   readonly #waiting: ((sequence: Sequence) => void)[] = [];
-  readonly #running = new Set<Promise<void>>();
+  /** The leases that are out, and when each comes back. */
+  readonly #running = new Map<Lease, Promise<void>>();
   #closed: Promise<void> | undefined;
   /** What the native library last complained about. */
   #complaint = '';
@@ -79,6 +84,7 @@ export class Runtime {
         reject(signal.reason);
       };
       this.#waiting.push(take);
+      for (const lease of this.#running.keys()) lease.onWanted();
       signal.addEventListener('abort', leave, { once: true });
     });
   }
@@ -94,17 +100,20 @@ export class Runtime {
     const running = new Promise<void>(resolve => {
       over = resolve;
     });
-    this.#running.add(running);
-    return {
+    const lease: Lease = {
       sequence,
+      isWanted: () => this.#waiting.length > 0,
+      onWanted: () => {},
       release: () => {
-        if (!this.#running.delete(running)) return;
+        if (!this.#running.delete(lease)) return;
         over();
         const next = this.#waiting.shift();
         if (next) next(sequence);
         else this.#idle.push(sequence);
       },
     };
+    this.#running.set(lease, running);
+    return lease;
   }
 
   async #load(): Promise<Loaded> {
@@ -143,7 +152,7 @@ export class Runtime {
   async #close(): Promise<void> {
     this.#closing.abort(closedError());
     const loaded = await this.#loading?.catch(() => undefined);
-    await Promise.all(this.#running);
+    await Promise.all(this.#running.values());
     await loaded?.context.dispose();
     await loaded?.model.dispose();
     await loaded?.llama.dispose();

@@ -14,7 +14,7 @@ type Literal = string | number | boolean | null;
 const NOTES = new Set(['title', 'description', '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
 const HELD: { readonly [type: string]: ReadonlySet<string> } = {
   object: new Set(['type', 'properties', 'required', 'additionalProperties', '$defs', 'definitions']),
-  array: new Set(['type', 'items', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions']),
+  array: new Set(['type', 'items', 'additionalItems', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions']),
   string: new Set(['type', 'minLength', 'maxLength', 'format']),
 };
 const FORMATS = new Set(['date-time', 'time', 'date']);
@@ -26,35 +26,79 @@ const SCALARS = new Set(['string', 'number', 'integer', 'boolean', 'null']);
  */
 export function grammarSchema(schema: JsonObject): ConvertedSchema {
   const notHeld = new Set<string>();
-  const defs = definitions(schema, notHeld);
-  const converted = convert(schema, notHeld);
-  const whole = defs === undefined || !canHoldDefs(converted) ? converted : { ...converted, $defs: defs };
+  const refs = new References(schema, notHeld);
+  const converted = convert(schema, refs, notHeld);
+  const defs = refs.definitions();
+  const whole = Object.keys(defs).length === 0 || !canHoldDefs(converted) ? converted : { ...converted, $defs: defs };
   return { schema: whole, notHeld: [...notHeld].sort() };
 }
 
-function definitions(schema: JsonObject, notHeld: Set<string>): GrammarDefs | undefined {
-  const found = { ...(isRecord(schema.definitions) ? schema.definitions : {}), ...(isRecord(schema.$defs) ? schema.$defs : {}) };
-  const names = Object.keys(found);
-  if (names.length === 0) return undefined;
-  return Object.fromEntries(names.map(name => [name, convert(found[name], notHeld)]));
+/** What a schema refers to, under names of its own: the grammars know references to the definitions of the whole only. */
+class References {
+  readonly #root: JsonObject;
+  readonly #notHeld: Set<string>;
+  readonly #names = new Map<string, string>();
+  readonly #defs: { [name: string]: GrammarSchema } = {};
+
+  constructor(root: JsonObject, notHeld: Set<string>) {
+    this.#root = root;
+    this.#notHeld = notHeld;
+  }
+
+  definitions(): GrammarDefs {
+    return this.#defs;
+  }
+
+  /** The name of what the reference points to; undefined for nothing that is here. */
+  nameOf(ref: string): string | undefined {
+    const known = this.#names.get(ref);
+    if (known !== undefined) return known;
+    const steps = stepsOf(ref);
+    const target = steps?.reduce<unknown>(
+      (value, step) =>
+        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined,
+      this.#root,
+    );
+    if (steps === undefined || !isRecord(target)) return undefined;
+    const last = steps.at(-1) ?? 'root';
+    const name = [...this.#names.values()].includes(last) ? `${last}_${this.#names.size}` : last;
+    // Named before it is looked into, because it may refer to itself.
+    this.#names.set(ref, name);
+    this.#defs[name] = convert(target, this, this.#notHeld);
+    return name;
+  }
+}
+
+/** `#/$defs/a~1b` → `['$defs', 'a/b']`; undefined for a reference to elsewhere. */
+function stepsOf(ref: string): string[] | undefined {
+  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
+  return ref
+    .split('/')
+    .slice(1)
+    .map(step => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function canHoldDefs(schema: GrammarSchema): boolean {
   return 'oneOf' in schema || '$ref' in schema || ('type' in schema && (schema.type === 'object' || schema.type === 'array'));
 }
 
-function convert(schema: unknown, notHeld: Set<string>): GrammarSchema {
+function convert(schema: unknown, refs: References, notHeld: Set<string>): GrammarSchema {
   if (!isRecord(schema)) return anything();
   const about = typeof schema.description === 'string' ? { description: schema.description } : {};
-  if (typeof schema.$ref === 'string') return { $ref: schema.$ref.replace('#/definitions/', '#/$defs/'), ...about };
+  if (typeof schema.$ref === 'string') {
+    const name = refs.nameOf(schema.$ref);
+    if (name !== undefined) return { $ref: `#/$defs/${name}`, ...about };
+    notHeld.add('$ref');
+    return { ...anything(), ...about };
+  }
   const options = Array.isArray(schema.anyOf) ? schema.anyOf : schema.oneOf;
   if (Array.isArray(options)) {
     note(schema, new Set(['anyOf', 'oneOf', '$defs', 'definitions']), notHeld);
-    return { oneOf: options.map(option => convert(option, notHeld)), ...about };
+    return { oneOf: options.map(option => convert(option, refs, notHeld)), ...about };
   }
   if (isLiteral(schema.const)) return { const: schema.const, ...about };
   if (Array.isArray(schema.enum) && schema.enum.every(isLiteral)) return { enum: schema.enum as Literal[], ...about };
-  if (Array.isArray(schema.type)) return { oneOf: schema.type.map(type => convert({ ...schema, type }, notHeld)), ...about };
+  if (Array.isArray(schema.type)) return { oneOf: schema.type.map(type => convert({ ...schema, type }, refs, notHeld)), ...about };
   const type = typeof schema.type === 'string' ? schema.type : isRecord(schema.properties) ? 'object' : undefined;
   if (type === undefined) {
     note(schema, new Set(['$defs', 'definitions']), notHeld);
@@ -63,16 +107,9 @@ function convert(schema: unknown, notHeld: Set<string>): GrammarSchema {
   note(schema, HELD[type] ?? new Set(['type']), notHeld);
   switch (type) {
     case 'object':
-      return { ...objectSchema(schema, notHeld), ...about };
+      return { ...objectSchema(schema, refs, notHeld), ...about };
     case 'array':
-      return {
-        type: 'array',
-        ...(schema.items === undefined ? {} : { items: convert(schema.items, notHeld) }),
-        ...(Array.isArray(schema.prefixItems) ? { prefixItems: schema.prefixItems.map(item => convert(item, notHeld)) } : {}),
-        ...count(schema, 'minItems'),
-        ...count(schema, 'maxItems'),
-        ...about,
-      };
+      return { ...arraySchema(schema, refs, notHeld), ...about };
     case 'string': {
       if (typeof schema.format === 'string') {
         if (FORMATS.has(schema.format)) return { type, ...({ format: schema.format } as object), ...about };
@@ -85,16 +122,31 @@ function convert(schema: unknown, notHeld: Set<string>): GrammarSchema {
   }
 }
 
-function objectSchema(schema: Record<string, unknown>, notHeld: Set<string>): GrammarSchema {
+function objectSchema(schema: Record<string, unknown>, refs: References, notHeld: Set<string>): GrammarSchema {
   const properties = isRecord(schema.properties) ? schema.properties : {};
   const names = Object.keys(properties);
   const more = schema.additionalProperties;
   // An object of which nothing is said may hold anything; one with named properties gets those, which is always allowed.
-  const open = isRecord(more) ? convert(more, notHeld) : more === true || (more === undefined && names.length === 0);
+  const open = isRecord(more) ? convert(more, refs, notHeld) : more === true || (more === undefined && names.length === 0);
   return {
     type: 'object',
-    ...(names.length === 0 ? {} : { properties: Object.fromEntries(names.map(name => [name, convert(properties[name], notHeld)])) }),
+    ...(names.length === 0 ? {} : { properties: Object.fromEntries(names.map(name => [name, convert(properties[name], refs, notHeld)])) }),
     ...(open === false ? {} : { additionalProperties: open }),
+  };
+}
+
+/** A tuple is closed by `items: false`; until 2019 its items stood in `items`, and `additionalItems` closed it. */
+function arraySchema(schema: Record<string, unknown>, refs: References, notHeld: Set<string>): GrammarSchema {
+  const isOld = Array.isArray(schema.items);
+  const first = isOld ? schema.items : schema.prefixItems;
+  const rest = isOld ? schema.additionalItems : schema.items;
+  const prefix = Array.isArray(first) ? first.map(item => convert(item, refs, notHeld)) : undefined;
+  return {
+    type: 'array',
+    ...(rest === undefined || rest === false ? {} : { items: convert(rest, refs, notHeld) }),
+    ...(prefix === undefined ? {} : { prefixItems: prefix }),
+    ...count(schema, 'minItems'),
+    ...(rest === false ? { maxItems: prefix?.length ?? 0 } : count(schema, 'maxItems')),
   };
 }
 

@@ -1,7 +1,10 @@
 import { type AdapterEvent, BlockWriter } from '@antiphon/engine';
 import type { Lease } from './runtime.js';
 
-/** Pieces that are written ahead of the reader: a usual answer is whole, and its place free again, however slowly it is read. */
+/**
+ * Pieces that are written ahead of the reader while nobody else waits for the model. Whoever does must not wait for a reader who stopped: then
+ * the answer is written to its end, of which the size of the context is the bound.
+ */
 const MAX_AHEAD = 512;
 
 /** What a generation is given of its `Work`. */
@@ -9,7 +12,7 @@ export interface Desk {
   readonly blocks: BlockWriter;
   /** Something was written to `blocks`, or the work goes on without a word. */
   readonly progress: (written: boolean) => void;
-  /** Resolves when there is room for a further piece: at once, or when the reader has caught up. Rejects when the work is called off. */
+  /** Resolves when a further piece may be written: at once, or when the reader has caught up. Rejects when the work is called off. */
   readonly room: () => Promise<void>;
 }
 
@@ -36,8 +39,10 @@ export class Work {
       this.#ahead++;
       this.#news.ring();
     };
+    const lease = this.#lease;
+    lease.onWanted = () => this.#room.ring();
     const room = async () => {
-      while (this.#ahead >= MAX_AHEAD) await orAborted(this.#room.rung(), this.#signal);
+      while (this.#ahead >= MAX_AHEAD && !lease.isWanted()) await orAborted(this.#room.rung(), this.#signal);
     };
     void generate({ blocks: this.#blocks, progress, room })
       .catch(thrown => {

@@ -12,6 +12,7 @@ import { withCallIds } from '../hand-over/call-ids.js';
 import { holdsState, leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { fileText, partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
+import { inRoleOrder, SILENCE } from './role-order.js';
 import type { WireJson, WireObject } from './wire.js';
 
 /** The conversation in the dialect's terms, in the same order. What the server cannot take is said in `warnings`. */
@@ -42,7 +43,7 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
     }
   }
   if (pictures.length > 0) out.push({ role: 'user', content: pictures });
-  return out;
+  return inRoleOrder(out, profile, warnings);
 }
 
 function userContent(content: string | readonly UserPart[], profile: Profile, warnings: Warning[]): WireJson {
@@ -89,7 +90,7 @@ function assistantToWire(message: AssistantMessage, profile: Profile, warnings: 
   return {
     role: 'assistant',
     content: text === '' ? profile.emptyContent : text,
-    ...replay(profile, reasoning, details),
+    ...replay(profile, reasoning === '' && calls.length > 0 && profile.wantsReasoning ? SILENCE : reasoning, details),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }

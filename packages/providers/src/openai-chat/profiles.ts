@@ -33,10 +33,14 @@ export interface Profile {
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
   readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
+  /** While it thinks, the server refuses a call in the history without a word of reasoning before it. */
+  readonly wantsReasoning: boolean;
   readonly toolCallIds: CallIdRule;
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
+  /** `strict`: the model speaks between a tool and the user, and instructions stand at the beginning or behind the user. */
+  readonly roleOrder: 'any' | 'strict';
   /** Content of an assistant message that only has tool calls. */
   readonly emptyContent: null | '';
   /** The server holds answers to a JSON Schema (`response_format`). Where it does not, the engine uses a tool instead. */
@@ -70,9 +74,11 @@ const GENERIC: Profile = {
   effort: 'reasoning_effort',
   efforts: ALL_EFFORTS,
   replayReasoning: 'none',
+  wantsReasoning: false,
   toolCallIds: 'any',
   toolNames: 'word-64',
   toolChoice: 'full',
+  roleOrder: 'any',
   emptyContent: null,
   structuredOutput: false,
   promptCacheKey: false,
@@ -129,6 +135,7 @@ export const PROFILES: readonly Profile[] = [
     structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
+    wantsReasoning: true,
     emptyContent: '',
     images: false,
     unsupported: ['seed'],
@@ -144,6 +151,7 @@ export const PROFILES: readonly Profile[] = [
     askUsage: false,
     efforts: ['none', 'high'],
     toolCallIds: 'nine-alphanumeric',
+    roleOrder: 'strict',
     emptyContent: '',
     audio: true,
   }),
@@ -168,6 +176,7 @@ export const PROFILES: readonly Profile[] = [
     structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
+    wantsReasoning: true,
     emptyContent: '',
     unsupported: ['seed'],
   }),

@@ -47,13 +47,15 @@ const DALL_E_2: ImageFamily = {
 /** A model that nobody knows (another server's, or an Azure deployment with a name of its own): its server decides. */
 const UNKNOWN: ImageFamily = { edits: true, inputUrls: false, asksBase64: false, unsupported: [], refusesResponseFormat: false };
 
-const FAMILIES: readonly (readonly [RegExp, ImageFamily])[] = [
-  [/^(chat)?gpt-image/, GPT_IMAGE],
-  [/^dall-e-3/, DALL_E_3],
-  [/^dall-e-2/, DALL_E_2],
+/** By how the names of their models begin. */
+const FAMILIES: readonly (readonly [string, ImageFamily])[] = [
+  ['gpt-image', GPT_IMAGE],
+  ['chatgpt-image', GPT_IMAGE],
+  ['dall-e-3', DALL_E_3],
+  ['dall-e-2', DALL_E_2],
 ];
 
 /** The family of a model by its name. */
 export function imageFamily(model: string): ImageFamily {
-  return FAMILIES.find(([name]) => name.test(model))?.[1] ?? UNKNOWN;
+  return FAMILIES.find(([beginning]) => model.startsWith(beginning))?.[1] ?? UNKNOWN;
 }

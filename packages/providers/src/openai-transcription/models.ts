@@ -17,18 +17,19 @@ const WHISPER: TranscriptionFamily = { times: true, logprobs: false, pauses: tru
 const GPT: TranscriptionFamily = { ...WHISPER, times: false };
 const GPT_TRANSCRIBE: TranscriptionFamily = { ...GPT, language: 'languages' };
 
-const FAMILIES: readonly (readonly [RegExp, TranscriptionFamily])[] = [
-  [/^gpt-live-transcribe/, { ...GPT_TRANSCRIBE, pauses: false }],
-  [/^gpt-transcribe/, GPT_TRANSCRIBE],
-  [/^gpt-realtime-whisper/, { ...GPT, pauses: false, prompt: false }],
-  [/^gpt-.*diarize/, { ...GPT, prompt: false }],
-  [/^gpt-4o-.*transcribe/, { ...GPT, logprobs: true }],
-  [/^gpt-/, GPT],
+/** How a name begins and what it holds; the first that fits counts. */
+const FAMILIES: readonly (readonly [begins: string, holds: string, TranscriptionFamily])[] = [
+  ['gpt-live-transcribe', '', { ...GPT_TRANSCRIBE, pauses: false }],
+  ['gpt-transcribe', '', GPT_TRANSCRIBE],
+  ['gpt-realtime-whisper', '', { ...GPT, pauses: false, prompt: false }],
+  ['gpt-', 'diarize', { ...GPT, prompt: false }],
+  ['gpt-4o-', 'transcribe', { ...GPT, logprobs: true }],
+  ['gpt-', '', GPT],
 ];
 
 /** The family of a model by its name. */
 export function familyOf(model: string): TranscriptionFamily {
-  return FAMILIES.find(([name]) => name.test(model))?.[1] ?? WHISPER;
+  return FAMILIES.find(([begins, holds]) => model.startsWith(begins) && model.includes(holds))?.[2] ?? WHISPER;
 }
 
 /** ISO 639-1: it knows languages, not regions. */

@@ -31,6 +31,14 @@ const OWN: { readonly [provider: string]: ChatFactory } = {
 /** Models that run at home have names that no list can know, and need no warning. */
 const AT_HOME: ReadonlySet<string> = new Set(['gguf', ...PROFILES.filter(({ port }) => port !== undefined).map(({ name }) => name)]);
 
+/** Another protocol of a vendor's, for the same models. */
+const VENDORS: { readonly [provider: string]: string } = { 'openai-responses': 'openai' };
+
+/** The provider under whose name the models of this one are known. */
+export function vendorOf(provider: string): string {
+  return Object.hasOwn(VENDORS, provider) ? VENDORS[provider]! : provider;
+}
+
 /** The factory for a provider; undefined when there is none. */
 export function factoryFor(provider: string): ChatFactory | undefined {
   if (Object.hasOwn(OWN, provider)) return OWN[provider];

@@ -1,7 +1,7 @@
 import { type ChatAdapter, ConfigurationError, type Price, type PriceTable, type Warning } from '@antiphon/engine';
 import type { ApiKey } from '../http/keys.js';
 import { REGISTRY_DATA } from './data.js';
-import { type FactoryOptions, factoryFor, knownProviders, runsAtHome } from './factories.js';
+import { type FactoryOptions, factoryFor, knownProviders, runsAtHome, vendorOf } from './factories.js';
 import type { ModelFacts, ModelInfo, RegistryData } from './types.js';
 import { warnFirst } from './warn-first.js';
 
@@ -63,7 +63,8 @@ export function createRegistry({ data = REGISTRY_DATA, keys = {} }: RegistryOpti
         const message = `No adapter is known for the provider "${provider}" of "${id}". Known are ${knownProviders().join(', ')}.`;
         throw new ConfigurationError('invalid_option', message);
       }
-      const key = Object.hasOwn(keys, provider) ? { apiKey: keys[provider]! } : {};
+      const holder = Object.hasOwn(keys, provider) ? provider : vendorOf(provider);
+      const key = Object.hasOwn(keys, holder) ? { apiKey: keys[holder]! } : {};
       const adapter = factory({ ...key, ...options, model: about.model });
       return warnFirst(adapter, warningsFor(about, data));
     },
@@ -107,8 +108,9 @@ function parseId(id: string, { aliases = {} }: RegistryData): { readonly provide
 }
 
 function factsOf({ models }: RegistryData, provider: string, name: string): ModelFacts | undefined {
-  if (!Object.hasOwn(models, provider)) return undefined;
-  const known = models[provider]!;
+  const vendor = Object.hasOwn(models, provider) ? provider : vendorOf(provider);
+  if (!Object.hasOwn(models, vendor)) return undefined;
+  const known = models[vendor]!;
   if (Object.hasOwn(known, name)) return known[name];
   return Object.values(known).find(({ snapshots = [] }) => snapshots.includes(name));
 }
@@ -129,10 +131,11 @@ function warningsFor({ id, provider, known, deprecated }: ModelInfo, { date }: R
 }
 
 function pricesIn({ models }: RegistryData, provider: string | undefined): PriceTable {
+  const wanted = provider === undefined || Object.hasOwn(models, provider) ? provider : vendorOf(provider);
   const prices = new Map<string, Price>();
   const disputed = new Set<string>();
   for (const [seller, sold] of Object.entries(models)) {
-    if (provider !== undefined && seller !== provider) continue;
+    if (wanted !== undefined && seller !== wanted) continue;
     for (const [name, { price, snapshots = [] }] of Object.entries(sold)) {
       for (const each of [name, ...snapshots]) {
         const other = prices.get(each);

@@ -12,6 +12,8 @@ export interface ModelFacts {
   readonly output?: number;
   /** US dollars per million tokens. Left out where it depends on the length of the prompt. */
   readonly price?: Price;
+  /** Instructions that the model does better with. Nobody sends them but the caller: `system(registry.info(id).prompt)`. */
+  readonly prompt?: string;
   /** Names of fixed versions that have the same facts. */
   readonly snapshots?: readonly string[];
   /** The vendor has announced its end; `replacement` is a full id. */

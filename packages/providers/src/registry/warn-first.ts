@@ -1,6 +1,9 @@
 import { type AdapterEvent, type Burst, burstsOf, type ChatAdapter, inBursts, type Warning } from '@antiphon/engine';
 
-/** The same adapter, whose first answer begins with these warnings. What else the adapter has (`close`) stays. */
+/**
+ * The same adapter, whose first answer begins with these warnings; a request that nobody answers does not count, but has them too. What else
+ * the adapter has (`close`) stays.
+ */
 export function warnFirst<A extends ChatAdapter>(adapter: A, warnings: readonly Warning[]): A {
   if (warnings.length === 0) return adapter;
   let told = false;
@@ -9,11 +12,11 @@ export function warnFirst<A extends ChatAdapter>(adapter: A, warnings: readonly 
     stream(request, context) {
       async function* warned(): AsyncGenerator<Burst<AdapterEvent>, void> {
         context.signal.throwIfAborted();
-        if (!told) {
+        if (!told) yield warnings.map(warning => ({ type: 'warning' as const, warning }));
+        for await (const burst of burstsOf(adapter.stream(request, context))) {
           told = true;
-          yield warnings.map(warning => ({ type: 'warning' as const, warning }));
+          yield burst;
         }
-        yield* burstsOf(adapter.stream(request, context));
       }
       return inBursts(warned(), context.signal);
     },

@@ -9,7 +9,7 @@ interface Sent {
 }
 type Target = (messages: readonly Message[]) => Promise<Sent>;
 
-const through =
+export const through =
   (adapter: ChatAdapter): Target =>
   async messages => {
     const { body, warnings } = await adapter.prepare!({ messages }, { signal: AbortSignal.any([]), requestId: 'x', clock: systemClock });

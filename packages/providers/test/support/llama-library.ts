@@ -9,13 +9,15 @@ export interface Hooks {
 export interface StandIn {
   /** One answer. `tokens` are those of its sequence, which are asked for one by one, as the library does. */
   answer(hooks: Hooks, tokens: AsyncIterable<number>): object | Promise<object>;
+  /** The words with which the model's template refuses a conversation. */
+  readonly refuses?: string;
   /** Tokens of each prompt and answer. */
   readonly inputTokens?: number;
   readonly outputTokens?: number;
 }
 
 /** A module whose chats answer so; it notes the histories that they were given, and how many tokens were asked for. */
-export function llamaLibrary({ answer, inputTokens = 3, outputTokens = 2 }: StandIn) {
+export function llamaLibrary({ answer, inputTokens = 3, outputTokens = 2, refuses }: StandIn) {
   const seen = { histories: [] as unknown[], tokens: 0, open: 0 };
   const sequence = {
     contextSize: 100,
@@ -29,7 +31,12 @@ export function llamaLibrary({ answer, inputTokens = 3, outputTokens = 2 }: Stan
     },
   };
   class LlamaChat {
-    readonly chatWrapper = { generateContextState: () => ({ contextText: { tokenize: () => Array(inputTokens).fill(1) } }) };
+    readonly chatWrapper = {
+      generateContextState() {
+        if (refuses !== undefined) throw new Error(refuses);
+        return { contextText: { tokenize: () => Array(inputTokens).fill(1) } };
+      },
+    };
     readonly #sequence: typeof sequence;
     constructor({ contextSequence }: { contextSequence: typeof sequence }) {
       this.#sequence = contextSequence;
