@@ -233,12 +233,15 @@ export function guessProfile(url: URL): Profile {
 
 function isLocal(host: string): boolean {
   return (
-    host === 'localhost' ||
+    // A name without a dot is that of another container, or of a machine on the same network.
+    !/[.:]/.test(host) ||
+    host === 'host.docker.internal' ||
     host === '[::1]' ||
     host === '0.0.0.0' ||
     host.startsWith('127.') ||
     host.endsWith('.local') ||
     host.startsWith('192.168.') ||
+    /^172\.(1[6-9]|2\d|3[01])\./.test(host) ||
     host.startsWith('10.')
   );
 }
