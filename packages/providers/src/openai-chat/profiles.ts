@@ -32,11 +32,13 @@ export interface Profile {
   /** The efforts that the server knows; another becomes the nearest one, with a warning. */
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
-  readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
+  readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'reasoning_opaque' | 'none';
   readonly toolCallIds: CallIdRule;
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
+  /** Content may be a list of parts; elsewhere it is text alone. */
+  readonly contentLists: boolean;
   /** Content of an assistant message that only has tool calls. */
   readonly emptyContent: null | '';
   /** The server holds answers to a JSON Schema (`response_format`). Where it does not, the engine uses a tool instead. */
@@ -73,6 +75,7 @@ const GENERIC: Profile = {
   toolCallIds: 'any',
   toolNames: 'word-64',
   toolChoice: 'full',
+  contentLists: true,
   emptyContent: null,
   structuredOutput: false,
   promptCacheKey: false,
@@ -129,6 +132,7 @@ export const PROFILES: readonly Profile[] = [
     structuredOutput: false,
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
+    contentLists: false,
     emptyContent: '',
     images: false,
     unsupported: ['seed'],
@@ -210,7 +214,11 @@ export const PROFILES: readonly Profile[] = [
   hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
   hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),
   hosted('huggingface', ['router.huggingface.co'], 'HF_TOKEN'),
-  hosted('github-copilot', ['api.githubcopilot.com', '.githubcopilot.com'], 'GITHUB_COPILOT_TOKEN', { root: '', structuredOutput: false }),
+  hosted('github-copilot', ['api.githubcopilot.com', '.githubcopilot.com'], 'GITHUB_COPILOT_TOKEN', {
+    root: '',
+    structuredOutput: false,
+    replayReasoning: 'reasoning_opaque',
+  }),
   hosted('github', ['models.github.ai'], 'GITHUB_TOKEN', { root: '/inference' }),
 ];
 

@@ -61,15 +61,15 @@ export class ToolDeltas {
     const name = typeof fn.name === 'string' ? fn.name : '';
     const args = argumentText(fn.arguments);
     let call = (id === '' && name === '' && index === undefined ? alike : undefined) ?? this.#find({ id, index, name, args }, place);
-    if (call !== undefined && name !== '' && call.scan.complete && args.trim() !== '') {
+    if (call?.scan.complete && args.trim() !== '') {
       if (isRepetition(call, { id, name, args }, finished)) {
         this.#blocks.warn({
           code: 'malformed_event',
-          message: `The server sent the call of "${name}" twice; the repetition was left out.`,
+          message: `The server sent the call of "${call.name}" twice; the repetition was left out.`,
         });
         return call;
       }
-      call = undefined;
+      if (name !== '') call = undefined;
     }
     call ??= this.#open(index);
     if (call.id === '' && id !== '') call.id = id;
@@ -117,7 +117,9 @@ function continues(call: Call, name: string, args: string): boolean {
 }
 
 function isRepetition(call: Call, piece: Pick<Piece, 'id' | 'name' | 'args'>, finished: boolean): boolean {
-  if (call.name !== piece.name || call.args !== piece.args) return false;
+  if (call.args !== piece.args) return false;
+  if (piece.name === '') return true;
+  if (call.name !== piece.name) return false;
   return piece.id === '' ? finished : call.id === piece.id;
 }
 
