@@ -236,6 +236,29 @@ describe('request: messages', () => {
       [{ role: 'assistant', content: 't', reasoning_content: 'hm' }],
     ],
     [
+      'a user after tool results, where an answer has to stand between',
+      [assistant([call('abcdefghi', '{}')]), toolResult('abcdefghi', 'r'), user('b'), user('c')],
+      'mistral',
+      [
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: 'abcdefghi', type: 'function', function: { name: 'write', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'abcdefghi', content: 'r' },
+        { role: 'assistant', content: 'I have the results.' },
+        { role: 'user', content: 'b' },
+        { role: 'user', content: 'c' },
+      ],
+    ],
+    [
+      'a file by its address where that is not taken',
+      [user([{ type: 'file', mediaType: 'application/pdf', url: 'https://x.test/a.pdf' }])],
+      'openai',
+      [{ role: 'user', content: [{ type: 'text', text: '[file (application/pdf) that cannot be shown]' }] }],
+      /takes no file/,
+    ],
+    [
       'sealed reasoning goes back',
       [
         assistant([

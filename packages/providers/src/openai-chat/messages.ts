@@ -19,9 +19,13 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
   const out: WireObject[] = [];
   // Pictures that tools gave: a tool message has text only, and nothing may stand between the answers to one message's calls.
   let pictures: WireJson[] = [];
+  const pushUser = (content: WireJson) => {
+    if (profile.answersTools && out.at(-1)?.role === 'tool') out.push({ role: 'assistant', content: 'I have the results.' });
+    out.push({ role: 'user', content });
+  };
   for (const message of withCallIds(messages, profile.toolCallIds)) {
     if (message.role !== 'tool' && pictures.length > 0) {
-      out.push({ role: 'user', content: pictures });
+      pushUser(pictures);
       pictures = [];
     }
     switch (message.role) {
@@ -29,7 +33,7 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
         out.push({ role: profile.systemRole, content: message.content });
         break;
       case 'user':
-        out.push({ role: 'user', content: userContent(message.content, profile, warnings) });
+        pushUser(userContent(message.content, profile, warnings));
         break;
       case 'assistant': {
         const wire = assistantToWire(message, profile, warnings);
@@ -41,7 +45,7 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
         break;
     }
   }
-  if (pictures.length > 0) out.push({ role: 'user', content: pictures });
+  if (pictures.length > 0) pushUser(pictures);
   return out;
 }
 

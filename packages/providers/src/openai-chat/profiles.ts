@@ -37,6 +37,8 @@ export interface Profile {
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
+  /** A user message may not follow tool results: an answer of the model has to stand between them. */
+  readonly answersTools: boolean;
   /** Content may be a list of parts; elsewhere it is text alone. */
   readonly contentLists: boolean;
   /** Content of an assistant message that only has tool calls. */
@@ -48,6 +50,8 @@ export interface Profile {
   readonly images: boolean;
   readonly audio: boolean;
   readonly files: boolean;
+  /** Files may be named by their address. */
+  readonly fileUrls: boolean;
   /** `completion_tokens` leave reasoning out. */
   readonly reasoningApart: boolean;
   /** The server shows calls of tools that it runs itself like the caller's: a call that the request does not offer may wait for nobody. */
@@ -75,6 +79,7 @@ const GENERIC: Profile = {
   toolCallIds: 'any',
   toolNames: 'word-64',
   toolChoice: 'full',
+  answersTools: false,
   contentLists: true,
   emptyContent: null,
   structuredOutput: false,
@@ -82,6 +87,7 @@ const GENERIC: Profile = {
   images: true,
   audio: true,
   files: true,
+  fileUrls: true,
   reasoningApart: false,
   showsOwnCalls: false,
   unsupported: [],
@@ -104,6 +110,7 @@ export const PROFILES: readonly Profile[] = [
     toolCallIds: 'max-40',
     audio: true,
     files: true,
+    fileUrls: false,
   }),
   hosted('azure', ['.openai.azure.com', '.cognitiveservices.azure.com', '.services.ai.azure.com'], 'AZURE_OPENAI_API_KEY', {
     root: '/openai/v1',
@@ -112,6 +119,7 @@ export const PROFILES: readonly Profile[] = [
     toolCallIds: 'max-40',
     audio: true,
     files: true,
+    fileUrls: false,
   }),
   local('ollama', 11434, 'start Ollama with `ollama serve`, or set baseURL to where it runs', {
     efforts: ['none', 'low', 'medium', 'high'],
@@ -148,6 +156,7 @@ export const PROFILES: readonly Profile[] = [
     askUsage: false,
     efforts: ['none', 'high'],
     toolCallIds: 'nine-alphanumeric',
+    answersTools: true,
     emptyContent: '',
     audio: true,
   }),
