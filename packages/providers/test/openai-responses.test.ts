@@ -232,6 +232,12 @@ describe('calls', () => {
     expect(await sentBack(values)).toEqual([item]);
   });
 
+  it('whose end forgets the arguments keep them', async () => {
+    const told = { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' };
+    const result = await readEvents([created(), added(0, callItem('add', '')), told, done(0, callItem('add', '{}')), END]);
+    expect(result.calls.map(made => [made.name, made.arguments])).toEqual([['add', { a: 1 }]]);
+  });
+
   it('that were cut off are never valid', async () => {
     const item = callItem('add', '{"a":', { status: 'incomplete' });
     const result = await readEvents([created(), added(0, callItem('add', '')), argsDelta(0, '{"a":'), incomplete('max_output_tokens')]);

@@ -1,4 +1,5 @@
 import { type AdapterEvent, BlockWriter, isRecord, type JsonObject, parseToolCall, type SourcePart, type ToolCall } from '@antiphon/engine';
+import { parseJson } from '../http/errors.js';
 import { HOSTED, waitingFor } from './hosted-items.js';
 import { type ItemState, stateOf, textField, withoutTexts } from './item-state.js';
 import { isWrapper, unwrapCalls } from './parallel-wrapper.js';
@@ -96,10 +97,9 @@ export class ItemWriter {
     const sent = open.pieces[part] ?? '';
     if (whole === sent) return;
     if (whole.startsWith(sent)) write(whole.slice(sent.length));
-    // Some proxies seal the pieces of a call and tell its arguments at the end; what runs is what it ended with.
-    else if (isCall(open.kind)) {
-      if (whole !== '') open.instead = whole;
-    } else this.#warn('malformed_event', `The ${open.kind} item ended with another content than was streamed; what was streamed is kept.`);
+    // Some proxies seal the pieces of a call and tell its arguments at the end.
+    else if (open.kind === 'function_call' && !isRecord(parseJson(sent))) open.instead ??= whole;
+    else this.#warn('malformed_event', `The ${open.kind} item ended with another content than was streamed; what was streamed is kept.`);
   }
 
   /** The item is whole. */
@@ -175,7 +175,7 @@ export class ItemWriter {
     this.#call(open, item, open.wrapper ? whole : '', this.#state({ ...item, [isCustom ? 'input' : 'arguments']: '' }));
     if (open.instead !== undefined)
       this.#warn('malformed_event', `The ${open.kind} item ended with other arguments than were streamed; those at its end count.`);
-    if (isCustom) this.#endAs(open, call => freeText(call, whole));
+    if (isCustom) this.#endAs(open, freeText);
     else if (open.instead !== undefined) this.#endAs(open, call => parseToolCall({ ...call, raw: whole }));
     else this.blocks.endToolCall(open.key);
   }
@@ -257,6 +257,6 @@ export function isCall(kind: string): boolean {
 }
 
 /** Free text is no JSON and not to be mended: the tool gets it as `{ input }`. */
-function freeText({ invalid: _, ...call }: ToolCall, input: string): ToolCall {
-  return { ...call, rawArguments: input, arguments: { input } };
+function freeText({ invalid: _, ...call }: ToolCall): ToolCall {
+  return { ...call, arguments: { input: call.rawArguments } };
 }
