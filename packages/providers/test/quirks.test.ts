@@ -415,6 +415,11 @@ const CASES: Record<string, Case> = {
     warning: /twice/,
     answer: all(tools(fn(0, 'a', 'write', '{"text":')), tools(fn(0, null, null, '"x"}')), tools(fn(0, null, null, X)), ...TOOL_END),
   },
+  'tool: the whole call once more at another index': {
+    ...CALL,
+    warning: /twice/,
+    answer: all(tools(fn(0, 'a', 'write', '{"text":')), tools(fn(0, null, null, '"x"}')), tools(fn(1, 'a', 'write', X)), ...TOOL_END),
+  },
   'tool: finish twice': { ...CALL, raw: 'tool_calls', answer: all(tools(fn(0, 'a', 'write', X)), ...TOOL_END, ...TOOL_END) },
   'tool: finish "stop"': { ...CALL, raw: 'stop', answer: all(tools(fn(0, 'a', 'write', X)), ...END) },
   'tool: no finish, but [DONE]': {

@@ -61,13 +61,16 @@ export class ToolDeltas {
     const name = typeof fn.name === 'string' ? fn.name : '';
     const args = argumentText(fn.arguments);
     let call = (id === '' && name === '' && index === undefined ? alike : undefined) ?? this.#find({ id, index, name, args }, place);
-    if (call?.scan.complete && args.trim() !== '') {
-      if (isRepetition(call, { id, name, args }, finished)) {
+    // A repetition may stand at another index.
+    const known = call ?? this.#byId.get(id);
+    if (known?.scan.complete && args.trim() !== '') {
+      if (isRepetition(known, { id, name, args }, finished)) {
         this.#blocks.warn({
           code: 'malformed_event',
-          message: `The server sent the call of "${call.name}" twice; the repetition was left out.`,
+          message: `The server sent the call of "${known.name}" twice; the repetition was left out.`,
         });
-        return call;
+        if (index !== undefined && !this.#byIndex.has(index)) this.#byIndex.set(index, known);
+        return known;
       }
       if (name !== '') call = undefined;
     }
