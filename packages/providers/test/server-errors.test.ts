@@ -1,7 +1,23 @@
 // What vendors say when something is wrong, in their own words, and what kind of failure that is.
-import { openaiChat } from '@antiphon/providers';
+import { openaiChat, openaiResponses } from '@antiphon/providers';
 import { describe, expect, it } from 'vitest';
 import { run } from './support/run.js';
+
+describe('a wait that only the message tells', () => {
+  it.each<[string, number | undefined]>([
+    ['Rate limit reached for one. Please try again in 1.898s. Visit …', 1898],
+    ['Please try again in 20 seconds.', 20_000],
+    ['Please try again in 28ms.', 28],
+    ['Please try again in 7m12s.', 432_000],
+    ['Please try again in 1h2m3.5s.', 3_723_500],
+    ['Please try again in a moment.', undefined],
+  ])('%s', async (message, wait) => {
+    const body = { type: 'response.failed', response: { status: 'failed', error: { code: 'rate_limit_exceeded', message } } };
+    const fetch = async () => new Response(`data: ${JSON.stringify(body)}\n\n`);
+    const { error } = await run(openaiResponses({ model: 'one', baseURL: 'http://127.0.0.1:9', fetch }));
+    expect([error?.reason, error?.retryable, error?.retryAfterMs]).toEqual(['rate_limited', true, wait]);
+  });
+});
 
 describe('the words of a vendor', () => {
   it.each<[string, number, object | string, string, boolean?]>([

@@ -1,5 +1,5 @@
 import { type AdapterReason, isRecord } from '@antiphon/engine';
-import { durationMs } from './retry-after.js';
+import { durationMs, waitInWords } from './retry-after.js';
 
 /** What a server says about its failure, in whichever shape it says it. */
 export interface ServerError {
@@ -215,11 +215,11 @@ function fromRecord(error: Record<string, unknown>): ServerError {
   }
   const status = statusOf(error.code) ?? statusOf(error.status) ?? statusOf(error.status_code);
   const details = Array.isArray(error.details) ? error.details : [];
-  const wait = retryInfo(details);
   const quota = quotaIn(details);
   // OpenRouter wraps the words of the provider behind it.
   const raw = isRecord(error.metadata) ? text(error.metadata.raw) : undefined;
   const message = text(error.message) ?? text(error.msg) ?? text(error.detail) ?? text(error.error) ?? JSON.stringify(error);
+  const wait = retryInfo(details) ?? waitInWords(message);
   return {
     message: raw === undefined || message.includes(raw) ? message : `${message} (${raw})`,
     codes: words(error, ...keyFaultsIn(details)),
