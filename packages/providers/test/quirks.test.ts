@@ -376,6 +376,19 @@ const CASES: Record<string, Case> = {
     calls: [['now', {}]],
     answer: all(tools({ index: 0, id: 'a', function: { name: 'now' } }), ...TOOL_END),
   },
+  'tool: the text of an empty object before the text': {
+    ...CALL,
+    answer: all(tools(fn(0, 'a', 'write', '{}')), tools(fn(0, null, null, '{"text":')), tools(fn(0, null, null, '"x"}')), ...TOOL_END),
+  },
+  'tool: the text of an empty object alone': {
+    ...CALL,
+    calls: [
+      ['now', {}],
+      ['now', {}],
+    ],
+    answer: all(tools(fn(0, 'a', 'now', '{}')), tools(fn(0, null, null, '')), tools(fn(0, 'b', 'now', '{}')), ...TOOL_END),
+    check: r => expect(r.calls.map(call => call.rawArguments)).toEqual(['{}', '{}']),
+  },
   'tool: an empty object before the text': {
     ...CALL,
     answer: all(tools(fn(0, 'a', 'write', {})), tools(fn(0, undefined, undefined, X)), ...TOOL_END),

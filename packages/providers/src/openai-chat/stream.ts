@@ -71,6 +71,7 @@ export class ChunkReader implements AnswerParser {
     this.complete = true;
     this.#open();
     this.#flushDetails();
+    this.#tools.end();
     for (const source of this.#sources.values()) this.#blocks.source(source);
     this.#blocks.end({
       finishReason: finishReason(this.#rawFinish, { calls: this.#blocks.hasCalls, refusal: this.#sawRefusal }),

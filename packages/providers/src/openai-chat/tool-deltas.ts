@@ -7,7 +7,7 @@ interface Call {
   id: string;
   name: string;
   args: string;
-  readonly scan: JsonScan;
+  scan: JsonScan;
 }
 
 interface Piece {
@@ -32,6 +32,8 @@ export class ToolDeltas {
   /** The calls of the last delta that had several, in its order. */
   #row: readonly (Call | undefined)[] = [];
   #count = 0;
+  /** Calls with an empty object that may only stand before the arguments: gateways hand on Anthropic's beginning of a call so. */
+  readonly #held = new Set<Call>();
 
   constructor(blocks: BlockWriter, provider: string) {
     this.#blocks = blocks;
@@ -47,6 +49,12 @@ export class ToolDeltas {
       if (isRecord(delta)) row[place] = this.#add(delta, place, finished, deltas.length > 1 ? this.#row[place] : undefined);
     }
     if (row.length > 1) this.#row = row;
+  }
+
+  /** Nothing more comes: an empty object that nothing followed is the arguments. */
+  end(): void {
+    for (const call of this.#held) this.#write(call, { id: call.id, name: '', args: call.args }, undefined);
+    this.#held.clear();
   }
 
   /** The single call of the old dialect. */
@@ -79,10 +87,15 @@ export class ToolDeltas {
     if (call.name === '') call.name = name;
     if (id !== '' && this.#byId.get(id) === undefined) this.#byId.set(id, call);
     this.#last = call;
+    if (call.args === '' && args.trim() === '{}') this.#held.add(call);
+    else if (args.trim() !== '' && this.#held.delete(call)) {
+      call.args = '';
+      call.scan = new JsonScan();
+    }
     call.args += args;
     call.scan.add(args);
     // The call's first id: some servers make up a new one for each piece.
-    this.#write(call, { id: call.id, name, args }, delta.extra_content);
+    this.#write(call, { id: call.id, name, args: this.#held.has(call) ? '' : args }, delta.extra_content);
     return call;
   }
 
