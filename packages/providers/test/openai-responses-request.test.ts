@@ -149,6 +149,14 @@ describe('messages', () => {
     ]);
   });
 
+  it.each(['gpt-4o', 'openai/gpt-4.1-mini', 'ft:gpt-4o:acme', 'gpt-5-chat-latest'])('reasoning is not shown to %s', async model => {
+    const earlier = messageOf((await readEvents([created(), done(0, reasoningItem(['Hm'])), ...message(1, 'Yes'), completed()])).events);
+    const { body, warnings } = await prepare({ messages: [user('Go'), earlier, user('On')], model });
+    const { id: _, ...anonymous } = messageItem('Yes');
+    expect(body.input).toEqual([{ role: 'user', content: 'Go' }, anonymous, { role: 'user', content: 'On' }]);
+    expect(warnings.map(warning => warning.code)).toEqual(['repaired_history']);
+  });
+
   it('an id goes without the reasoning that it rests on', async () => {
     const whole = messageOf((await readEvents([created(), done(0, reasoningItem()), ...message(1, 'Yes'), completed()])).events);
     const cut = { ...whole, content: (whole.content as []).slice(1) };

@@ -137,6 +137,10 @@ beforeAll(async () => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(wire(HI));
     },
+    'done mark without an end, open': res => {
+      res.writeHead(200, { 'content-type': 'text/event-stream' });
+      res.write(`${wire([created(), textDelta(0, 'Hel')])}data: [DONE]\n\n`);
+    },
     stalls: res => {
       res.writeHead(200, { 'content-type': 'text/event-stream' });
       res.write(wire([created(), textDelta(0, 'Hel')]));
@@ -234,6 +238,11 @@ describe('failures', () => {
   it('a huge event is one event', async () => {
     const result = await run(at('huge'));
     expect([result.text.length, result.error]).toEqual([3_000_000, undefined]);
+  });
+
+  it('nothing is waited for behind [DONE]', async () => {
+    const { text, error } = await run(at('done mark without an end, open'));
+    expect([text, error?.reason]).toEqual(['Hel', 'truncated']);
   });
 
   it('no key, no request', async () => {

@@ -218,6 +218,26 @@ describe('calls', () => {
     expect([calls.map(made => [made.id, made.name, made.arguments]), finish]).toEqual([[['call_1', 'add', { a: 1 }]], 'tool_calls']);
   });
 
+  it.each<[string, object[]]>([
+    ['', []],
+    [' and told by themselves', [{ type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' }]],
+  ])('whose pieces are sealed%s count as they ended', async (_, told) => {
+    const item = callItem('add', '{"a":1}');
+    const values = [created(), added(0, callItem('add', '')), argsDelta(0, 'qZ9x'), ...told, done(0, item), END];
+    const result = await readEvents(values);
+    expect(result.calls.map(made => [made.name, made.arguments, made.rawArguments, made.invalid])).toEqual([
+      ['add', { a: 1 }, '{"a":1}', undefined],
+    ]);
+    expect(result.warnings.map(warning => warning.code)).toEqual(['malformed_event']);
+    expect(await sentBack(values)).toEqual([item]);
+  });
+
+  it('whose end forgets the arguments keep them', async () => {
+    const told = { type: 'response.function_call_arguments.done', output_index: 0, arguments: '{"a":1}' };
+    const result = await readEvents([created(), added(0, callItem('add', '')), told, done(0, callItem('add', '{}')), END]);
+    expect(result.calls.map(made => [made.name, made.arguments])).toEqual([['add', { a: 1 }]]);
+  });
+
   it('that were cut off are never valid', async () => {
     const item = callItem('add', '{"a":', { status: 'incomplete' });
     const result = await readEvents([created(), added(0, callItem('add', '')), argsDelta(0, '{"a":'), incomplete('max_output_tokens')]);
@@ -460,6 +480,17 @@ describe('the end', () => {
     expect([cut.text, cut.error?.reason, cut.error?.retryable, cut.finish]).toEqual(['Hel', 'truncated', false, undefined]);
     const empty = await readEvents([created()]);
     expect([empty.error?.reason, empty.error?.retryable, empty.events]).toEqual(['truncated', true, []]);
+  });
+
+  it('has other words at OpenRouter', async () => {
+    const part = (delta: string) => ({ type: 'response.content_part.delta', output_index: 0, content_index: 0, delta });
+    const end = (response: object) => ({ type: 'response.done', response: { ...ABOUT, usage: USAGE, ...response } });
+    const whole = await readEvents([created(), part('Hel'), part('lo'), done(0, messageItem('Hello')), end({ status: 'completed' })]);
+    expect([whole.text, whole.finish, whole.warnings, whole.error]).toEqual(['Hello', 'stop', [], undefined]);
+    const failed = await readEvents([created(), end({ status: 'failed', error: { code: 'server_error', message: 'Went wrong' } })]);
+    expect([failed.error?.reason, failed.error?.retryable]).toEqual(['provider_unavailable', true]);
+    const error = await readEvents([created(), { type: 'response.error', error: { code: 'rate_limit_exceeded', message: 'Slow down' } }]);
+    expect([error.error?.reason, error.error?.message]).toEqual(['rate_limited', expect.stringContaining('Slow down')]);
   });
 
   it('is read from one JSON value as well', async () => {

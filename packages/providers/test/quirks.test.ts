@@ -251,6 +251,24 @@ const CASES: Record<string, Case> = {
     reasoning: 'hm',
     answer: all(chunk({ reasoning: 'hm', reasoning_details: [{ type: 'reasoning.text', text: 'hm', index: 0 }] }), ...TEXT, ...END),
   },
+  'reasoning of GitHub Copilot, and its seal': {
+    ...GOOD,
+    reasoning: 'hm',
+    answer: all(chunk({ reasoning_text: 'hm' }), chunk({ reasoning_opaque: 'sealed' }), ...TEXT, ...END),
+    check: r =>
+      expect(r.events.find(e => e.type === 'reasoning_end')).toMatchObject({
+        text: 'hm',
+        providerState: { 'openai-compatible': { reasoning_opaque: 'sealed' } },
+      }),
+  },
+  'the seal behind the text': {
+    ...GOOD,
+    answer: all(...TEXT, chunk({ content: '', reasoning_opaque: 'sealed' }), ...END),
+    check: r =>
+      expect(r.events.find(e => e.type === 'reasoning_end')).toMatchObject({
+        providerState: { 'openai-compatible': { reasoning_opaque: 'sealed' } },
+      }),
+  },
 
   // tool calls
   'tool: normal': {
@@ -358,6 +376,19 @@ const CASES: Record<string, Case> = {
     calls: [['now', {}]],
     answer: all(tools({ index: 0, id: 'a', function: { name: 'now' } }), ...TOOL_END),
   },
+  'tool: the text of an empty object before the text': {
+    ...CALL,
+    answer: all(tools(fn(0, 'a', 'write', '{}')), tools(fn(0, null, null, '{"text":')), tools(fn(0, null, null, '"x"}')), ...TOOL_END),
+  },
+  'tool: the text of an empty object alone': {
+    ...CALL,
+    calls: [
+      ['now', {}],
+      ['now', {}],
+    ],
+    answer: all(tools(fn(0, 'a', 'now', '{}')), tools(fn(0, null, null, '')), tools(fn(0, 'b', 'now', '{}')), ...TOOL_END),
+    check: r => expect(r.calls.map(call => call.rawArguments)).toEqual(['{}', '{}']),
+  },
   'tool: an empty object before the text': {
     ...CALL,
     answer: all(tools(fn(0, 'a', 'write', {})), tools(fn(0, undefined, undefined, X)), ...TOOL_END),
@@ -391,6 +422,16 @@ const CASES: Record<string, Case> = {
       chunk({}, 'tool_calls'),
       USAGE_CHUNK,
     ),
+  },
+  'tool: the whole arguments once more behind their pieces': {
+    ...CALL,
+    warning: /twice/,
+    answer: all(tools(fn(0, 'a', 'write', '{"text":')), tools(fn(0, null, null, '"x"}')), tools(fn(0, null, null, X)), ...TOOL_END),
+  },
+  'tool: the whole call once more at another index': {
+    ...CALL,
+    warning: /twice/,
+    answer: all(tools(fn(0, 'a', 'write', '{"text":')), tools(fn(0, null, null, '"x"}')), tools(fn(1, 'a', 'write', X)), ...TOOL_END),
   },
   'tool: finish twice': { ...CALL, raw: 'tool_calls', answer: all(tools(fn(0, 'a', 'write', X)), ...TOOL_END, ...TOOL_END) },
   'tool: finish "stop"': { ...CALL, raw: 'stop', answer: all(tools(fn(0, 'a', 'write', X)), ...END) },
@@ -437,6 +478,7 @@ const CASES: Record<string, Case> = {
 
   // finish words
   'finish ""': { ...GOOD, answer: all(...TEXT.map((_, i) => chunk({ content: ['Good ', 'day'][i] }, '')), ...END) },
+  'finish "null" until the end': { ...GOOD, answer: all(...TEXT.map((_, i) => chunk({ content: ['Good ', 'day'][i] }, 'null')), ...END) },
   'finish "eos"': { ...GOOD, raw: 'eos', answer: all(...TEXT, chunk({}, 'eos'), USAGE_CHUNK) },
   'finish "end"': { ...GOOD, raw: 'end', answer: all(...TEXT, chunk({}, 'end'), USAGE_CHUNK) },
   'finish "max_tokens"': { ...GOOD, finish: 'length', answer: all(...TEXT, chunk({}, 'max_tokens'), USAGE_CHUNK) },
@@ -531,6 +573,11 @@ const CASES: Record<string, Case> = {
     error: /provider gone/,
     reason: 'provider_unavailable',
     answer: all(TEXT[0], { choices: [{ index: 0, delta: {}, finish_reason: 'error', error: { code: 502, message: 'provider gone' } }] }),
+  },
+  'error of Groq': {
+    error: /over capacity/,
+    text: 'Good ',
+    answer: all(TEXT[0], chunk({}, null, { x_groq: { id: 'q', error: 'over capacity' } })),
   },
   'error null': { ...GOOD, answer: all(...[...TEXT, ...END].map(value => ({ ...value, error: null }))) },
   'error as text': { error: /model crashed/, reason: 'unknown', answer: all({ error: 'model crashed' }) },

@@ -152,7 +152,7 @@ describe('request: messages', () => {
       'image where there are none',
       [user([PNG])],
       'deepseek',
-      [{ role: 'user', content: [{ type: 'text', text: '[image (image/png) that cannot be shown]' }] }],
+      [{ role: 'user', content: '[image (image/png) that cannot be shown]' }],
       /takes no image/,
     ],
     [
@@ -234,6 +234,70 @@ describe('request: messages', () => {
       ],
       'deepseek',
       [{ role: 'assistant', content: 't', reasoning_content: 'hm' }],
+    ],
+    [
+      'a user after tool results, where an answer has to stand between',
+      [assistant([call('abcdefghi', '{}')]), toolResult('abcdefghi', 'r'), user('b'), user('c')],
+      'mistral',
+      [
+        {
+          role: 'assistant',
+          content: '',
+          tool_calls: [{ id: 'abcdefghi', type: 'function', function: { name: 'write', arguments: '{}' } }],
+        },
+        { role: 'tool', tool_call_id: 'abcdefghi', content: 'r' },
+        { role: 'assistant', content: '…' },
+        { role: 'user', content: 'b' },
+        { role: 'user', content: 'c' },
+      ],
+    ],
+    [
+      'a file by its address where that is not taken',
+      [user([{ type: 'file', mediaType: 'application/pdf', url: 'https://x.test/a.pdf' }])],
+      'openai',
+      [{ role: 'user', content: [{ type: 'text', text: '[file (application/pdf) that cannot be shown]' }] }],
+      /takes no file/,
+    ],
+    [
+      'sealed reasoning goes back',
+      [
+        assistant([
+          { type: 'reasoning', text: 'hm', providerState: { 'github-copilot': { reasoning_opaque: 'sealed' } } },
+          { type: 'text', text: 't' },
+        ]),
+      ],
+      'github-copilot',
+      [{ role: 'assistant', content: 't', reasoning_text: 'hm', reasoning_opaque: 'sealed' }],
+    ],
+    [
+      'reasoning without a seal stays behind where one is wanted',
+      [
+        assistant([
+          { type: 'reasoning', text: 'hm', providerState: { openrouter: { reasoning_details: [] } } },
+          { type: 'text', text: 't' },
+        ]),
+      ],
+      'github-copilot',
+      [{ role: 'assistant', content: 't' }],
+      /Reasoning in an earlier answer cannot be sent/,
+    ],
+    [
+      'several texts where content is no list',
+      [
+        user([
+          { type: 'text', text: 'a' },
+          { type: 'text', text: 'b' },
+        ]),
+      ],
+      'deepseek',
+      [{ role: 'user', content: 'a\n\nb' }],
+    ],
+    [
+      'a picture where content is no list',
+      [user([{ type: 'text', text: 'a' }, PNG])],
+      'deepseek',
+      [{ role: 'user', content: 'a\n\n[image (image/png) that cannot be shown]' }],
+      /takes no image/,
     ],
     [
       'reasoning details go back',

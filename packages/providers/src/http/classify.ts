@@ -1,5 +1,5 @@
 import { type AdapterReason, isRecord } from '@antiphon/engine';
-import { durationMs } from './retry-after.js';
+import { durationMs, waitInWords } from './retry-after.js';
 
 /** What a server says about its failure, in whichever shape it says it. */
 export interface ServerError {
@@ -67,6 +67,8 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'context_window_exceeded',
       'string_above_max_length',
       'max_tokens_per_request',
+      'model_max_prompt_tokens_exceeded',
+      'tokens_limit_reached',
     ]),
   ],
   [
@@ -80,7 +82,10 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'moderation_blocked',
     ]),
   ],
-  ['model_not_found', new Set(['model_not_found', 'model_not_available', 'invalid_model', 'deploymentnotfound', 'model_not_exist'])],
+  [
+    'model_not_found',
+    new Set(['model_not_found', 'model_not_available', 'model_not_supported', 'invalid_model', 'deploymentnotfound', 'model_not_exist']),
+  ],
   [
     'authentication_failed',
     new Set([
@@ -113,6 +118,7 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'overloaded_error',
       'overloaded',
       'engine_overloaded_error',
+      'capacity_exceeded',
       'server_error',
       'api_error',
       'internal_server_error',
@@ -131,12 +137,13 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
   ],
 ];
 
-const QUOTA = /insufficient[ _](quota|balance|credit|fund)|exceeded your current quota|out of credits|credit balance is too low/i;
+const QUOTA =
+  /insufficient[ _](quota|balance|credit|fund)|exceeded your current quota|out of credits|used all available credits|n't have any credits|credit balance is too low|spending limit|key limit exceeded/i;
 const CONTEXT =
-  /context[ _-](length|window|size|limit)|maximum context|max(imum)? (prompt|input) (length|tokens)|prompt is too long|too many (input )?tokens|exceeds? the (model'?s? )?(available )?context|token count.{0,30}exceeds the maximum|reduce the length of the (messages|prompt|input)|request too large|max(imum)? (allowed )?tokens per (request|submitted batch)/i;
+  /context[ _-](length|window|size|limit)|maximum context|max(imum)? (prompt|input) (length|tokens)|(prompt|input) is too long|prompt exceeds max length|maximum model length|range of input length|too many (input )?tokens|exceeds? the (model'?s? )?(available )?context|exceeded model token limit|token count.{0,30}exceeds the (maximum|limit)|max_new_tokens\W{0,3}must be|reduce the length of the (messages|prompt|input)|request (too large|body too large for)|max(imum)? (allowed )?tokens per (request|submitted batch)/i;
 const KEY = /(incorrect|invalid|wrong|missing|no) api[ _-]?key|api[ _-]?key (is )?(not valid|invalid|missing|expired)/i;
 const MODEL =
-  /models?\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model|^model \S+ is not supported|^model: \S+$/i;
+  /models?\b.{0,80}\b(not found|does not exist|not exist|doesn't exist|unknown|not available)|(unknown|no such|invalid) model|not a valid model|not found the model|no endpoints found for|^(the requested )?model( \S+)? is not supported|^model: \S+$/i;
 /** A limit over time, in the words of servers that give no code. */
 const RATE = /rate[ _-]?limit|too many requests|(tokens|requests) per (sec|min|hour|day)|please wait before/i;
 
@@ -208,11 +215,11 @@ function fromRecord(error: Record<string, unknown>): ServerError {
   }
   const status = statusOf(error.code) ?? statusOf(error.status) ?? statusOf(error.status_code);
   const details = Array.isArray(error.details) ? error.details : [];
-  const wait = retryInfo(details);
   const quota = quotaIn(details);
   // OpenRouter wraps the words of the provider behind it.
   const raw = isRecord(error.metadata) ? text(error.metadata.raw) : undefined;
   const message = text(error.message) ?? text(error.msg) ?? text(error.detail) ?? text(error.error) ?? JSON.stringify(error);
+  const wait = retryInfo(details) ?? waitInWords(message);
   return {
     message: raw === undefined || message.includes(raw) ? message : `${message} (${raw})`,
     codes: words(error, ...keyFaultsIn(details)),

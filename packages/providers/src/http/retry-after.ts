@@ -27,6 +27,14 @@ export function durationMs(text: unknown): number | undefined {
   return seconds === undefined ? undefined : seconds * 1000;
 }
 
+/** What OpenAI and Groq write into a message, such as `try again in 1m2.5s` or `in 20 seconds`, in milliseconds. */
+export function waitInWords(message: string): number | undefined {
+  const [, hours = 0, minutes = 0, amount = 0, unit] =
+    /\btry again in (?:(\d{1,3})h)?(?:(\d{1,3})m(?!s))?(?:(\d{1,6}(?:\.\d{1,6})?) ?(ms|s|seconds?)\b)?/i.exec(message) ?? [];
+  const seconds = Number(hours) * 3600 + Number(minutes) * 60 + Number(amount) / (unit === 'ms' ? 1000 : 1);
+  return seconds === 0 ? undefined : seconds * 1000;
+}
+
 /**
  * An HTTP date (`Sun, 06 Nov 1994 08:49:37 GMT`, or the two obsolete forms) as milliseconds since 1970; undefined when it is none.
  * Written out because the platform's parser accepts far more than dates, and time zones with it.

@@ -142,13 +142,16 @@ function fromEnvironment({ keyNames }: Vendor): string | undefined {
   return undefined;
 }
 
-/** The address of one endpoint. A base URL that already ends in one of the endpoints means the server behind it; a query is kept. */
-function endpointUrl(base: URL, path: string, paths: readonly string[], root: string): URL {
+/**
+ * The address of one endpoint. A base URL that already ends in one of the endpoints means the server behind it; one that stops before the end
+ * of the provider's root (`/openai` of `/openai/v1`) is completed; a query is kept.
+ */
+export function endpointUrl(base: URL, path: string, paths: readonly string[], root: string): URL {
   const url = new URL(base);
   const bare = url.pathname.replace(/\/+$/, '');
   const named = paths.find(known => bare.endsWith(known));
-  const before = named === undefined ? bare : bare.slice(0, -named.length);
-  url.pathname = `${before === '' && named === undefined ? root : before}${path}`;
+  const before = named === undefined ? (root.startsWith(`${bare}/`) ? root : bare) : bare.slice(0, -named.length);
+  url.pathname = `${before}${path}`;
   url.hash = '';
   return url;
 }

@@ -1,4 +1,5 @@
 import { ConfigurationError } from '@antiphon/engine';
+import { endpointUrl } from '../http/service.js';
 import { guessProfile, PROFILES, type Profile, type ProfileOption, profileNamed } from './profiles.js';
 
 export interface Endpoint {
@@ -11,20 +12,19 @@ export interface Endpoint {
   readonly isOwnHost: boolean;
 }
 
-const SUFFIX = '/chat/completions';
+const CHAT = '/chat/completions';
+/** Of this protocol, and of the other that the same servers speak. */
+const PATHS = [CHAT, '/responses'] as const;
 
 /**
- * Where requests go, from a base URL with or without `/v1`, trailing slash or the full path. A query (Azure's `api-version`) is kept. Throws
- * `ConfigurationError` for an address that cannot be one, and for a profile that nobody knows.
+ * Where requests go, from a base URL with or without `/v1`, trailing slash or the full path. `path` is the protocol's own. A query (Azure's
+ * `api-version`) is kept. Throws `ConfigurationError` for an address that cannot be one, and for a profile that nobody knows.
  */
-export function resolveEndpoint(baseURL: string, option: ProfileOption | undefined): Endpoint {
-  const url = parse(baseURL);
-  const guessed = guessProfile(url);
+export function resolveEndpoint(baseURL: string, option: ProfileOption | undefined, path: (typeof PATHS)[number] = CHAT): Endpoint {
+  const base = parse(baseURL);
+  const guessed = guessProfile(base);
   const profile = chooseProfile(guessed, option);
-  const path = url.pathname.replace(/\/+$/, '');
-  if (!path.endsWith(SUFFIX)) url.pathname = `${path === '' ? (guessed.hosts.length > 0 ? guessed : profile).root : path}${SUFFIX}`;
-  else url.pathname = path;
-  url.hash = '';
+  const url = endpointUrl(base, path, PATHS, (guessed.hosts.length > 0 ? guessed : profile).root);
   return {
     url,
     address: `${url.origin}${url.pathname}`,

@@ -51,7 +51,8 @@ function userContent(content: string | readonly UserPart[], profile: Profile, wa
   const [only] = content;
   // The plainest form: many small servers only know text content.
   if (content.length === 1 && only?.type === 'text') return only.text;
-  return content.map(part => partToWire(part, profile, warnings));
+  const wire = content.map(part => partToWire(part, profile, warnings));
+  return profile.contentLists || wire.some(part => part.type !== 'text') ? wire : wire.map(part => part.text).join('\n\n');
 }
 
 function assistantToWire(message: AssistantMessage, profile: Profile, warnings: Warning[]): WireObject | undefined {
@@ -60,6 +61,7 @@ function assistantToWire(message: AssistantMessage, profile: Profile, warnings: 
   let text = '';
   let reasoning = '';
   const details: WireJson[] = [];
+  let opaque: WireJson;
   const calls: WireObject[] = [];
   for (const part of message.content) {
     switch (part.type) {
@@ -68,8 +70,10 @@ function assistantToWire(message: AssistantMessage, profile: Profile, warnings: 
         break;
       case 'reasoning': {
         reasoning += part.text;
-        const own = part.providerState?.[profile.name]?.reasoning_details;
-        if (Array.isArray(own)) details.push(...own);
+        const own = part.providerState?.[profile.name];
+        opaque = own?.reasoning_opaque ?? opaque;
+        if (Array.isArray(own?.reasoning_details)) details.push(...own.reasoning_details);
+        else if (own?.reasoning_opaque !== undefined) break;
         else if (isLost(part, profile)) leaveReasoning(part, profile.name, warnings);
         break;
       }
@@ -90,7 +94,7 @@ function assistantToWire(message: AssistantMessage, profile: Profile, warnings: 
   return {
     role: 'assistant',
     content: text === '' ? profile.emptyContent : text,
-    ...replay(profile, reasoning === '' && calls.length > 0 && profile.wantsReasoning ? SILENCE : reasoning, details),
+    ...replay(profile, reasoning === '' && calls.length > 0 && profile.wantsReasoning ? SILENCE : reasoning, details, opaque),
     ...(calls.length === 0 ? {} : { tool_calls: calls }),
   };
 }
@@ -106,20 +110,27 @@ function dropped(warnings: Warning[]): undefined {
  * a warning with each turn would tell nobody anything.
  */
 function isLost(part: ReasoningPart, { replayReasoning }: Profile): boolean {
-  return part.providerState !== undefined && (replayReasoning === 'none' || part.text === '');
+  const takesWords = replayReasoning !== 'none' && replayReasoning !== 'reasoning_opaque';
+  return part.providerState !== undefined && !(takesWords && part.text !== '');
 }
+
+/** What parts of this dialect's answers remember. */
+const STATE = ['reasoning_details', 'reasoning_opaque', 'extra_content'] as const;
 
 /** State of another provider, or of this one's other protocol. */
 function isForeign(provider: string, state: object, profile: Profile): boolean {
-  return provider !== profile.name || !('reasoning_details' in state || 'extra_content' in state);
+  return provider !== profile.name || !STATE.some(field => field in state);
 }
 
-function replay(profile: Profile, reasoning: string, details: readonly WireJson[]): WireObject {
+function replay(profile: Profile, reasoning: string, details: readonly WireJson[], opaque: WireJson): WireObject {
   switch (profile.replayReasoning) {
     case 'none':
       return {};
     case 'reasoning_details':
       return details.length > 0 ? { reasoning_details: details } : reasoning === '' ? {} : { reasoning };
+    case 'reasoning_opaque':
+      // Its words are nothing without the seal.
+      return opaque === undefined ? {} : { ...(reasoning === '' ? {} : { reasoning_text: reasoning }), reasoning_opaque: opaque };
     default:
       return reasoning === '' ? {} : { [profile.replayReasoning]: reasoning };
   }

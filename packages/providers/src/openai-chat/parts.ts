@@ -33,7 +33,7 @@ function fileToWire(part: FilePart, profile: Profile, warnings: Warning[]): Wire
   }
   const text = fileText(part);
   if (text !== undefined) return { type: 'text', text };
-  if (!profile.files) return note('file', mediaType, profile, warnings);
+  if (!profile.files || (data === undefined && !profile.fileUrls)) return note('file', mediaType, profile, warnings);
   return { type: 'file', file: { filename: name ?? `file.${mediaType.split('/')[1] ?? 'bin'}`, file_data: dataUrl(mediaType, part) } };
 }
 

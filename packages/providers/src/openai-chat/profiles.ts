@@ -32,7 +32,7 @@ export interface Profile {
   /** The efforts that the server knows; another becomes the nearest one, with a warning. */
   readonly efforts: readonly ReasoningEffort[];
   /** The field in which earlier reasoning is sent back, where the server wants it. */
-  readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'none';
+  readonly replayReasoning: 'reasoning_content' | 'reasoning' | 'reasoning_details' | 'reasoning_opaque' | 'none';
   /** While it thinks, the server refuses a call in the history without a word of reasoning before it. */
   readonly wantsReasoning: boolean;
   readonly toolCallIds: CallIdRule;
@@ -41,6 +41,8 @@ export interface Profile {
   readonly toolChoice: 'full' | 'auto-only';
   /** `strict`: the model speaks between a tool and the user, and instructions stand at the beginning or behind the user. */
   readonly roleOrder: 'any' | 'strict';
+  /** Content may be a list of parts; elsewhere it is text alone. */
+  readonly contentLists: boolean;
   /** Content of an assistant message that only has tool calls. */
   readonly emptyContent: null | '';
   /** The server holds answers to a JSON Schema (`response_format`). Where it does not, the engine uses a tool instead. */
@@ -50,6 +52,8 @@ export interface Profile {
   readonly images: boolean;
   readonly audio: boolean;
   readonly files: boolean;
+  /** Files may be named by their address. */
+  readonly fileUrls: boolean;
   /** `completion_tokens` leave reasoning out. */
   readonly reasoningApart: boolean;
   /** The server shows calls of tools that it runs itself like the caller's: a call that the request does not offer may wait for nobody. */
@@ -79,12 +83,14 @@ const GENERIC: Profile = {
   toolNames: 'word-64',
   toolChoice: 'full',
   roleOrder: 'any',
+  contentLists: true,
   emptyContent: null,
   structuredOutput: false,
   promptCacheKey: false,
   images: true,
   audio: true,
   files: true,
+  fileUrls: true,
   reasoningApart: false,
   showsOwnCalls: false,
   unsupported: [],
@@ -107,6 +113,7 @@ export const PROFILES: readonly Profile[] = [
     toolCallIds: 'max-40',
     audio: true,
     files: true,
+    fileUrls: false,
   }),
   hosted('azure', ['.openai.azure.com', '.cognitiveservices.azure.com', '.services.ai.azure.com'], 'AZURE_OPENAI_API_KEY', {
     root: '/openai/v1',
@@ -115,6 +122,7 @@ export const PROFILES: readonly Profile[] = [
     toolCallIds: 'max-40',
     audio: true,
     files: true,
+    fileUrls: false,
   }),
   local('ollama', 11434, 'start Ollama with `ollama serve`, or set baseURL to where it runs', {
     efforts: ['none', 'low', 'medium', 'high'],
@@ -136,6 +144,7 @@ export const PROFILES: readonly Profile[] = [
     effort: 'thinking',
     replayReasoning: 'reasoning_content',
     wantsReasoning: true,
+    contentLists: false,
     emptyContent: '',
     images: false,
     unsupported: ['seed'],
@@ -219,7 +228,11 @@ export const PROFILES: readonly Profile[] = [
   hosted('sambanova', ['api.sambanova.ai'], 'SAMBANOVA_API_KEY'),
   hosted('nvidia', ['integrate.api.nvidia.com'], 'NVIDIA_API_KEY'),
   hosted('huggingface', ['router.huggingface.co'], 'HF_TOKEN'),
-  hosted('github-copilot', ['api.githubcopilot.com', '.githubcopilot.com'], 'GITHUB_COPILOT_TOKEN', { root: '', structuredOutput: false }),
+  hosted('github-copilot', ['api.githubcopilot.com', '.githubcopilot.com'], 'GITHUB_COPILOT_TOKEN', {
+    root: '',
+    structuredOutput: false,
+    replayReasoning: 'reasoning_opaque',
+  }),
   hosted('github', ['models.github.ai'], 'GITHUB_TOKEN', { root: '/inference' }),
 ];
 
@@ -242,12 +255,15 @@ export function guessProfile(url: URL): Profile {
 
 function isLocal(host: string): boolean {
   return (
-    host === 'localhost' ||
+    // A name without a dot is that of another container, or of a machine on the same network.
+    !/[.:]/.test(host) ||
+    host === 'host.docker.internal' ||
     host === '[::1]' ||
     host === '0.0.0.0' ||
     host.startsWith('127.') ||
     host.endsWith('.local') ||
     host.startsWith('192.168.') ||
+    /^172\.(1[6-9]|2\d|3[01])\./.test(host) ||
     host.startsWith('10.')
   );
 }

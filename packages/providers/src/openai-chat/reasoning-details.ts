@@ -1,14 +1,15 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
 
 /**
- * OpenRouter's `reasoning_details`: the parts of a model's reasoning in the form in which they must be sent back (text with signatures,
- * summaries, encrypted data). They come in pieces, which are joined by index and type.
+ * What must be sent back of a model's reasoning beside its text. OpenRouter's `reasoning_details`: its parts (text with signatures, summaries,
+ * encrypted data), which come in pieces and are joined by index and type. GitHub Copilot's `reasoning_opaque`: the whole of it, sealed.
  */
 export class ReasoningDetails {
   #items: Record<string, unknown>[] = [];
+  #sealed = '';
 
   get isEmpty(): boolean {
-    return this.#items.length === 0;
+    return this.#items.length === 0 && this.#sealed === '';
   }
 
   /** Adds the details of one delta and returns the text in them, for the case that the delta has it nowhere else. */
@@ -24,11 +25,17 @@ export class ReasoningDetails {
     return text;
   }
 
+  seal(opaque: string): void {
+    this.#sealed = opaque;
+  }
+
   /** The joined details so far; the next ones begin anew. */
   take(): JsonObject {
     const items = this.#items as unknown as readonly Json[];
+    const sealed = this.#sealed;
     this.#items = [];
-    return { reasoning_details: items };
+    this.#sealed = '';
+    return { ...(items.length === 0 ? {} : { reasoning_details: items }), ...(sealed === '' ? {} : { reasoning_opaque: sealed }) };
   }
 }
 

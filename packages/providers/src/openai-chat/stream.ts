@@ -9,6 +9,9 @@ import { ToolDeltas } from './tool-deltas.js';
 import { UsageReport } from './usage.js';
 import type { WireChoice, WireChunk, WireDelta } from './wire.js';
 
+/** What servers write in the place of a finish reason while there is none. */
+const NOT_YET: ReadonlySet<string> = new Set(['', 'null']);
+
 /** Turns the chunks of one answer into block events. */
 export class ChunkReader implements AnswerParser {
   readonly #blocks: BlockWriter;
@@ -44,7 +47,12 @@ export class ChunkReader implements AnswerParser {
     if (this.#responseId === undefined && typeof chunk.id === 'string' && chunk.id !== '') this.#responseId = chunk.id;
     if (this.#model === undefined && typeof chunk.model === 'string' && chunk.model !== '') this.#model = chunk.model;
     if (chunk.usage) this.#usage.add(chunk.usage);
-    else if (isRecord(chunk.x_groq)) this.#usage.add(chunk.x_groq.usage);
+    else if (isRecord(chunk.x_groq)) {
+      this.#usage.add(chunk.x_groq.usage);
+      // Why the answer stops here.
+      this.error = findServerError({ error: chunk.x_groq.error });
+      if (this.error) return;
+    }
     if (Array.isArray(chunk.search_results)) this.#addSources(chunk.search_results);
     if (Array.isArray(chunk.citations)) this.#addSources(chunk.citations);
     const { choices } = chunk;
@@ -63,6 +71,7 @@ export class ChunkReader implements AnswerParser {
     this.complete = true;
     this.#open();
     this.#flushDetails();
+    this.#tools.end();
     for (const source of this.#sources.values()) this.#blocks.source(source);
     this.#blocks.end({
       finishReason: finishReason(this.#rawFinish, { calls: this.#blocks.hasCalls, refusal: this.#sawRefusal }),
@@ -91,7 +100,7 @@ export class ChunkReader implements AnswerParser {
     if (typeof choice.text === 'string') this.#text(choice.text);
     if (choice.usage) this.#usage.add(choice.usage);
     const finish = choice.finish_reason;
-    if (typeof finish === 'string' && finish !== '' && this.#rawFinish === undefined) this.#rawFinish = finish;
+    if (typeof finish === 'string' && !NOT_YET.has(finish) && this.#rawFinish === undefined) this.#rawFinish = finish;
   }
 
   #acceptDelta(delta: WireDelta): void {
@@ -129,10 +138,11 @@ export class ChunkReader implements AnswerParser {
   }
 
   #acceptReasoning(delta: WireDelta): void {
-    // Servers in transition send the same text under both names.
-    const own = delta.reasoning_content;
-    let text = typeof own === 'string' && own !== '' ? own : delta.reasoning;
+    // Servers in transition send the same text under two names.
+    const named = [delta.reasoning_content, delta.reasoning_text].find(own => typeof own === 'string' && own !== '');
+    let text = named ?? delta.reasoning;
     if (isRecord(text)) text = text.content ?? text.text;
+    if (typeof delta.reasoning_opaque === 'string') this.#details.seal(delta.reasoning_opaque);
     if (Array.isArray(delta.reasoning_details)) {
       const inDetails = this.#details.add(delta.reasoning_details);
       if (typeof text !== 'string' || text === '') text = inDetails;

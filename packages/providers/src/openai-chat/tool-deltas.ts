@@ -7,7 +7,7 @@ interface Call {
   id: string;
   name: string;
   args: string;
-  readonly scan: JsonScan;
+  scan: JsonScan;
 }
 
 interface Piece {
@@ -32,6 +32,8 @@ export class ToolDeltas {
   /** The calls of the last delta that had several, in its order. */
   #row: readonly (Call | undefined)[] = [];
   #count = 0;
+  /** Calls with an empty object that may only stand before the arguments: gateways hand on Anthropic's beginning of a call so. */
+  readonly #held = new Set<Call>();
 
   constructor(blocks: BlockWriter, provider: string) {
     this.#blocks = blocks;
@@ -49,6 +51,12 @@ export class ToolDeltas {
     if (row.length > 1) this.#row = row;
   }
 
+  /** Nothing more comes: an empty object that nothing followed is the arguments. */
+  end(): void {
+    for (const call of this.#held) this.#write(call, { id: call.id, name: '', args: call.args }, undefined);
+    this.#held.clear();
+  }
+
   /** The single call of the old dialect. */
   addFunctionCall(delta: Record<string, unknown>): void {
     this.#add({ index: 0, function: delta }, 0, false);
@@ -61,25 +69,33 @@ export class ToolDeltas {
     const name = typeof fn.name === 'string' ? fn.name : '';
     const args = argumentText(fn.arguments);
     let call = (id === '' && name === '' && index === undefined ? alike : undefined) ?? this.#find({ id, index, name, args }, place);
-    if (call !== undefined && name !== '' && call.scan.complete && args.trim() !== '') {
-      if (isRepetition(call, { id, name, args }, finished)) {
+    // A repetition may stand at another index.
+    const known = call ?? this.#byId.get(id);
+    if (known?.scan.complete && args.trim() !== '') {
+      if (isRepetition(known, { id, name, args }, finished)) {
         this.#blocks.warn({
           code: 'malformed_event',
-          message: `The server sent the call of "${name}" twice; the repetition was left out.`,
+          message: `The server sent the call of "${known.name}" twice; the repetition was left out.`,
         });
-        return call;
+        if (index !== undefined && !this.#byIndex.has(index)) this.#byIndex.set(index, known);
+        return known;
       }
-      call = undefined;
+      if (name !== '') call = undefined;
     }
     call ??= this.#open(index);
     if (call.id === '' && id !== '') call.id = id;
     if (call.name === '') call.name = name;
     if (id !== '' && this.#byId.get(id) === undefined) this.#byId.set(id, call);
     this.#last = call;
+    if (call.args === '' && args.trim() === '{}') this.#held.add(call);
+    else if (args.trim() !== '' && this.#held.delete(call)) {
+      call.args = '';
+      call.scan = new JsonScan();
+    }
     call.args += args;
     call.scan.add(args);
     // The call's first id: some servers make up a new one for each piece.
-    this.#write(call, { id: call.id, name, args }, delta.extra_content);
+    this.#write(call, { id: call.id, name, args: this.#held.has(call) ? '' : args }, delta.extra_content);
     return call;
   }
 
@@ -117,7 +133,9 @@ function continues(call: Call, name: string, args: string): boolean {
 }
 
 function isRepetition(call: Call, piece: Pick<Piece, 'id' | 'name' | 'args'>, finished: boolean): boolean {
-  if (call.name !== piece.name || call.args !== piece.args) return false;
+  if (call.args !== piece.args) return false;
+  if (piece.name === '') return true;
+  if (call.name !== piece.name) return false;
   return piece.id === '' ? finished : call.id === piece.id;
 }
 

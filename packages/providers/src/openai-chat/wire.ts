@@ -37,6 +37,9 @@ export interface WireDelta {
   readonly reasoning_content?: unknown;
   readonly reasoning?: unknown;
   readonly reasoning_details?: unknown;
+  /** GitHub Copilot: what the model thought, and the same sealed. */
+  readonly reasoning_text?: unknown;
+  readonly reasoning_opaque?: unknown;
   readonly tool_calls?: unknown;
   /** What tool calls were called before 2023-11. */
   readonly function_call?: unknown;

@@ -11,9 +11,9 @@ import { AnswerReader } from '../http/answer-reader.js';
 import { checkedHeaders } from '../http/headers.js';
 import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
+import { resolveEndpoint } from '../openai-chat/endpoint.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
 import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
-import { responsesEndpoint } from './endpoint.js';
 import { buildRequest } from './request.js';
 import { ResponseReader } from './response-reader.js';
 
@@ -47,7 +47,7 @@ export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
   if (typeof model !== 'string' || model === '') {
     throw new ConfigurationError('invalid_option', 'openaiResponses needs the name of a model, such as { model: "gpt-5.4" }.');
   }
-  const endpoint = responsesEndpoint(baseURL, profile);
+  const endpoint = resolveEndpoint(baseURL, profile, '/responses');
   const server: Server = { factory: 'openaiResponses', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
   return {
     provider: endpoint.profile.name,

@@ -6,11 +6,16 @@ import { outputContent, userContent } from './input-content.js';
 import { ownState } from './item-state.js';
 import { answerItems } from './replay.js';
 
-/**
- * The conversation as input items, in its order. `previous` is the id of a response that the server remembers: what it already has, up to
- * and with that answer, is not sent again.
- */
-export function inputItems(thread: readonly Message[], profile: Profile, warnings: Warning[], previous?: unknown): WireObject[] {
+/** What the request is for. */
+interface Target {
+  /** The model takes reasoning, if only its own. */
+  readonly reasons: boolean;
+  /** Id of a response that the server remembers: what it already has, up to and with that answer, is not sent again. */
+  readonly previous: unknown;
+}
+
+/** The conversation as input items, in its order. */
+export function inputItems(thread: readonly Message[], profile: Profile, warnings: Warning[], { reasons, previous }: Target): WireObject[] {
   const messages = withCallIds(thread, profile.toolCallIds);
   const calls = callItems(messages, profile.name);
   const items: WireObject[] = [];
@@ -23,7 +28,7 @@ export function inputItems(thread: readonly Message[], profile: Profile, warning
         items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant':
-        items.push(...answerItems(message, { provider: profile.name, warnings }));
+        items.push(...answerItems(message, { provider: profile.name, reasons, warnings }));
         break;
       case 'tool':
         items.push(outputItem(message, calls.get(message.callId) ?? {}, profile, warnings));

@@ -1,4 +1,5 @@
-import { type AdapterEvent, BlockWriter, isRecord, type JsonObject, type SourcePart, type ToolCall } from '@antiphon/engine';
+import { type AdapterEvent, BlockWriter, isRecord, type JsonObject, parseToolCall, type SourcePart, type ToolCall } from '@antiphon/engine';
+import { parseJson } from '../http/errors.js';
 import { HOSTED, waitingFor } from './hosted-items.js';
 import { type ItemState, stateOf, textField, withoutTexts } from './item-state.js';
 import { isWrapper, unwrapCalls } from './parallel-wrapper.js';
@@ -17,6 +18,8 @@ export interface OpenItem {
   readonly annotations: unknown[];
   /** Of a summary and the full reasoning, the one that came first is shown. */
   reasoning?: 'summary' | 'content';
+  /** What a call ended with, when that is not what was streamed of it. */
+  instead?: string;
   /** A call that may hold others, or may be the server's own, is told when it is whole. */
   wrapper: boolean;
 }
@@ -94,6 +97,8 @@ export class ItemWriter {
     const sent = open.pieces[part] ?? '';
     if (whole === sent) return;
     if (whole.startsWith(sent)) write(whole.slice(sent.length));
+    // Some proxies seal the pieces of a call and tell its arguments at the end.
+    else if (open.kind === 'function_call' && !isRecord(parseJson(sent))) open.instead ??= whole;
     else this.#warn('malformed_event', `The ${open.kind} item ended with another content than was streamed; what was streamed is kept.`);
   }
 
@@ -157,7 +162,7 @@ export class ItemWriter {
   #endCall(open: OpenItem, item: Wire): void {
     const isCustom = item.type === 'custom_tool_call';
     this.fill(open, 0, isCustom ? item.input : item.arguments, rest => this.args(open, rest));
-    const whole = open.pieces[0] ?? '';
+    const whole = open.instead ?? open.pieces[0] ?? '';
     const inner = open.wrapper ? unwrapCalls(whole, this.#toolNames) : undefined;
     if (inner) {
       for (const [i, { name, args }] of inner.entries()) {
@@ -168,17 +173,20 @@ export class ItemWriter {
       return;
     }
     this.#call(open, item, open.wrapper ? whole : '', this.#state({ ...item, [isCustom ? 'input' : 'arguments']: '' }));
-    if (isCustom) this.#endCustomCall(open);
+    if (open.instead !== undefined)
+      this.#warn('malformed_event', `The ${open.kind} item ended with other arguments than were streamed; those at its end count.`);
+    if (isCustom) this.#endAs(open, freeText);
+    else if (open.instead !== undefined) this.#endAs(open, call => parseToolCall({ ...call, raw: whole }));
     else this.blocks.endToolCall(open.key);
   }
 
-  /** Free text is no JSON and not to be mended: the tool gets it as `{ input }`. */
-  #endCustomCall(open: OpenItem): void {
+  /** Ends a call as something else than the JSON that was streamed; whether that could be read is of no interest. */
+  #endAs(open: OpenItem, change: (call: ToolCall) => ToolCall): void {
     this.#ready.push(...this.blocks.take());
     this.blocks.endToolCall(open.key);
     for (const event of this.blocks.take()) {
       if (event.type === 'warning') continue;
-      this.#ready.push(event.type === 'tool_call' ? { ...event, call: freeText(event.call) } : event);
+      this.#ready.push(event.type === 'tool_call' ? { ...event, call: change(event.call) } : event);
     }
   }
 
@@ -248,6 +256,7 @@ export function isCall(kind: string): boolean {
   return kind === 'function_call' || kind === 'custom_tool_call';
 }
 
+/** Free text is no JSON and not to be mended: the tool gets it as `{ input }`. */
 function freeText({ invalid: _, ...call }: ToolCall): ToolCall {
   return { ...call, arguments: { input: call.rawArguments } };
 }

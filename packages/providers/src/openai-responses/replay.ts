@@ -15,6 +15,8 @@ import { type ItemState, ownState, textField } from './item-state.js';
 /** What an earlier answer is written with. */
 export interface Replay {
   readonly provider: string;
+  /** The model takes reasoning. */
+  readonly reasons: boolean;
   readonly warnings: Warning[];
 }
 
@@ -75,6 +77,10 @@ function messageItem(part: TextPart, { item, chars = [] }: ItemState): WireObjec
 
 /** The item as the server takes it now; undefined when it does not. */
 function fittingItem(item: WireObject, state: ItemState, reasoned: Set<string>, replay: Replay): WireObject | undefined {
+  if (item.type === 'reasoning' && !replay.reasons) {
+    warn(replay, 'Reasoning in an earlier answer was left out of the request: the model does not reason, and would refuse it.');
+    return undefined;
+  }
   if (item.type === 'reasoning') {
     const hasContent = Array.isArray(item.content) && item.content.length > 0;
     if (!item.encrypted_content && !hasContent && state.stored !== true) {

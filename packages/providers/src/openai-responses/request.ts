@@ -29,7 +29,10 @@ export function buildRequest(given: ChatRequest, defaultModel: string, profile: 
   const store = own.background === true;
   const body: WireObject = {
     model,
-    input: inputItems(request.messages, profile, warnings, own.previous_response_id),
+    input: inputItems(request.messages, profile, warnings, {
+      reasons: !UNREASONING.test(bareName(model)),
+      previous: own.previous_response_id,
+    }),
     stream: true,
     store,
     ...settings(request, profile, warnings),
@@ -105,8 +108,8 @@ function reasoning(effort: ReasoningEffort | undefined, { name, efforts }: Profi
   return { reasoning: { effort: nearest } };
 }
 
-/** How the names of OpenAI's models begin that do not reason. They refuse to be asked for encrypted reasoning. */
-const UNREASONING = ['gpt-3', 'gpt-4', 'chatgpt-'];
+/** OpenAI's models that do not reason. They refuse to be asked for encrypted reasoning, and to be shown that of others. */
+const UNREASONING = /^(gpt-[34]|chatgpt-|gpt-.*-chat)/;
 /** How those begin that do, or are not out yet. The open ones, `gpt-oss`, show their reasoning to any server. */
 const REASONING = ['gpt-', 'codex', 'computer-use', ...[...'123456789'].map(generation => `o${generation}`)];
 
@@ -119,14 +122,16 @@ function wantsEncrypted(request: ChatRequest, model: string, profile: Profile): 
 /**
  * Whether it reasons when nobody asks for it. At OpenAI's own server what is not known does: reasoning that nobody asked for is lost in silence.
  * Elsewhere a model may be anybody's, so that its name has to say it. Before the name may stand a vendor, or the mark of a model that was
- * trained further: `openai/gpt-5`, `ft:gpt-4o:…`. The `chat` variants do not reason.
+ * trained further: `openai/gpt-5`, `ft:gpt-4o:…`.
  */
 function reasons(model: string, { name: server }: Profile): boolean {
-  const bare = model.slice(model.lastIndexOf('/') + 1);
-  const name = bare.startsWith('ft:') ? bare.slice(3) : bare;
-  const begins = (beginnings: readonly string[]) => beginnings.some(beginning => name.startsWith(beginning));
-  if (name.includes('-chat') || begins(UNREASONING)) return false;
-  return server === 'openai' || (begins(REASONING) && !name.startsWith('gpt-oss'));
+  const name = bareName(model);
+  if (name.includes('-chat') || UNREASONING.test(name)) return false;
+  return server === 'openai' || (REASONING.some(beginning => name.startsWith(beginning)) && !name.startsWith('gpt-oss'));
+}
+
+function bareName(model: string): string {
+  return model.slice(model.lastIndexOf('/') + 1).replace(/^ft:/, '');
 }
 
 function output(spec: ChatRequest['output']): WireObject {

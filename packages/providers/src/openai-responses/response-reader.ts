@@ -56,6 +56,10 @@ export class ResponseReader implements AnswerParser {
       case 'response.failed':
       case 'response.cancelled':
         return this.#end({ status: type.slice('response.'.length), ...(isRecord(event.response) ? event.response : {}) });
+      // OpenRouter's words for the end, whatever it is, and for an error.
+      case 'response.done':
+        return this.#end(isRecord(event.response) ? event.response : {});
+      case 'response.error':
       case 'error':
         this.error = findServerError(event) ?? { message: JSON.stringify(event), codes: [] };
         return;
@@ -79,9 +83,8 @@ export class ResponseReader implements AnswerParser {
     if (type === 'response.completed') this.#end({});
   }
 
-  end(by: 'done' | 'events' | 'json'): string | undefined {
-    // A mark of another dialect, with which gateways end their streams.
-    if (by === 'done') return undefined;
+  /** Also by `[DONE]`, with which gateways end their streams: a socket that stays open says no more. */
+  end(): string {
     this.#flush();
     return 'the stream ended before the response was complete';
   }
@@ -119,6 +122,7 @@ export class ResponseReader implements AnswerParser {
         if (this.#isAnother(index, event.item)) this.#byIndex.delete(index);
         return this.#finish(index, event.item);
       case 'response.output_text.delta':
+      case 'response.content_part.delta':
       case 'response.refusal.delta':
         return this.#text(index, event, event.delta);
       case 'response.output_text.done':
