@@ -130,6 +130,23 @@ describe('a choice at the top of a tool’s schema', () => {
     expect(schemaOf(get)).toEqual(get);
     expect(schemaOf({ properties: {} })).toEqual({ type: 'object', properties: {} });
   });
+
+  test('words of older drafts, which are refused, become those of 2020-12', () => {
+    const items = [{ type: 'number', minimum: 0, exclusiveMinimum: true }, { type: 'string' }];
+    const { $defs, ...rest } = schemaOf({
+      type: 'object',
+      properties: { at: { type: 'array', items, additionalItems: false }, items: { enum: [['a']] } },
+      $defs: { n: { anyOf: [{ maximum: 9, exclusiveMaximum: false }] } },
+    });
+    expect(rest).toEqual({
+      type: 'object',
+      properties: {
+        at: { type: 'array', prefixItems: [{ type: 'number', exclusiveMinimum: 0 }, { type: 'string' }], items: false },
+        items: { enum: [['a']] },
+      },
+    });
+    expect($defs).toEqual({ n: { anyOf: [{ maximum: 9 }] } });
+  });
 });
 
 test.each([

@@ -1,4 +1,5 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import { inDraft2020 } from '../schemas/draft-2020.js';
 
 const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
 
@@ -12,7 +13,8 @@ const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
  * // { type: 'object', properties: { a: {}, b: {} }, description: '{"anyOf":[{"required":["a"]},{"required":["b"]}]}' }
  * ```
  */
-export function toolSchema(schema: JsonObject): JsonObject {
+export function toolSchema(given: JsonObject): JsonObject {
+  const schema = inDraft2020(given);
   const choices = Object.fromEntries(COMBINED.filter(word => schema[word] !== undefined).map(word => [word, schema[word]]));
   // The API demands an object, also where a schema leaves the type open.
   if (Object.keys(choices).length === 0) return schema.type === undefined ? { type: 'object', ...schema } : schema;
