@@ -1,5 +1,5 @@
 // What the API understands of schemas, beside the words in gemini-request.test.ts.
-import { type ChatRequest, user } from '@antiphon/engine';
+import { assistant, type ChatRequest, toolResult, user } from '@antiphon/engine';
 import { gemini } from '@antiphon/providers';
 import { describe, expect, it } from 'vitest';
 import { contextOf } from './support/run.js';
@@ -38,3 +38,16 @@ describe('schemas', () => {
     expect(warnings[0]?.message).toContain('allOf');
   });
 });
+
+it.each(['generate-content', 'interactions'] as const)(
+  'a schema that a tool returns goes as text to %s: its references are none of the API',
+  async api => {
+    const value = { tools: [{ a: { $ref: '#/$defs/a' } }] };
+    const call = { type: 'tool_call', id: 'x', name: 'f', arguments: {}, rawArguments: '{}' } as const;
+    const messages = [user('Hi'), assistant([call]), toolResult('x', [{ type: 'json', value }])];
+    const { body } = await gemini({ model: 'gemini-3-flash-preview', api }).prepare!({ messages }, contextOf());
+    const { contents, input } = JSON.parse(body);
+    const sent = api === 'interactions' ? input[2].result : contents[2].parts[0].functionResponse.response.output;
+    expect(sent).toBe(JSON.stringify(value));
+  },
+);

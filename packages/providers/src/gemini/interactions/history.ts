@@ -1,7 +1,7 @@
 import type { AssistantMessage, FilePart, ImagePart, Message, ToolMessage, Warning } from '@antiphon/engine';
 import { withCallIds } from '../../hand-over/call-ids.js';
 import { leaveCitations, leaveReasoning, warnOnce } from '../../hand-over/left-behind.js';
-import { isForeign } from '../contents.js';
+import { isForeign, pointsSomewhere } from '../contents.js';
 import { PROVIDER } from '../endpoint.js';
 import { isGemini3 } from '../models.js';
 import { stateIn } from '../state.js';
@@ -136,7 +136,8 @@ class StepWriter {
     if (typeof content === 'string') return content;
     const only = content[0];
     if (content.length === 1 && only?.type === 'text') return only.text;
-    if (content.length === 1 && only?.type === 'json') return isObject(only.value) ? only.value : JSON.stringify(only.value);
+    if (content.length === 1 && only?.type === 'json')
+      return isObject(only.value) && !pointsSomewhere(only.value) ? only.value : JSON.stringify(only.value);
     return content.flatMap((part): WireObject[] => {
       if (part.type === 'text') return [{ type: 'text', text: part.text }];
       if (part.type === 'json') return [{ type: 'text', text: JSON.stringify(part.value) }];
