@@ -1,4 +1,5 @@
 import { isRecord, type Message, type ToolMessage, type UserMessage, type Warning } from '@antiphon/engine';
+import { BEGINNING } from '../hand-over/beginning.js';
 import { withCallIds } from '../hand-over/call-ids.js';
 import { warnOnce } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
@@ -15,9 +16,6 @@ export interface WireThread {
   readonly system: WireObject[];
   readonly messages: WireTurn[];
 }
-
-/** The API wants the user to begin. */
-const BEGINNING = '[The conversation begins.]';
 
 /**
  * The conversation in the API's terms: instructions apart; user and assistant in turn, so that neighbours of one role become one message;

@@ -8,6 +8,7 @@ import {
   type ToolMessage,
   type Warning,
 } from '@antiphon/engine';
+import { BEGINNING } from '../hand-over/beginning.js';
 import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3, refusesSystem } from './models.js';
@@ -27,6 +28,8 @@ interface Turn {
   readonly answers: boolean;
   readonly parts: WireObject[];
 }
+
+export const CALLS_FIRST = `Gemini wants the user to speak before a call; "${BEGINNING}" was put before the conversation.`;
 
 /** What Google's guide to thought signatures gives for calls that have none. */
 const NO_SIGNATURE = 'skip_thought_signature_validator';
@@ -92,6 +95,11 @@ class ContentsWriter {
 
   end(): WireObject[] {
     this.#flushPictures();
+    const [first] = this.#turns;
+    if (first?.role === 'model' && first.parts.some(({ functionCall }) => functionCall !== undefined)) {
+      this.#turns.unshift({ role: 'user', answers: false, parts: [{ text: BEGINNING }] });
+      this.#warn('repaired_history', CALLS_FIRST);
+    }
     return this.#turns.map(({ role, parts }) => ({ role, parts }));
   }
 
