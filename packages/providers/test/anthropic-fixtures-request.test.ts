@@ -134,6 +134,7 @@ describe('a choice at the top of a tool’s schema', () => {
   test('words of older drafts, which are refused, become those of 2020-12', () => {
     const items = [{ type: 'number', minimum: 0, exclusiveMinimum: true }, { type: 'string' }];
     const { $defs, ...rest } = schemaOf({
+      $schema: 'http://json-schema.org/draft-07/schema#',
       type: 'object',
       properties: { at: { type: 'array', items, additionalItems: false }, items: { enum: [['a']] } },
       $defs: { n: { anyOf: [{ maximum: 9, exclusiveMaximum: false }] } },

@@ -16,7 +16,9 @@ export function inDraft2020(schema: JsonObject): JsonObject {
   const own = modern(schema);
   const entries = Object.entries(own);
   const changed = entries.map(([keyword, value]) => [keyword, within(keyword, value)] as const);
-  return changed.every(([, value], i) => value === entries[i]![1]) ? own : Object.fromEntries(changed);
+  if (own === schema && changed.every(([, value], i) => value === entries[i]![1])) return schema;
+  // It is no longer of the draft that it names.
+  return Object.fromEntries(changed.filter(([keyword]) => keyword !== '$schema'));
 }
 
 function modern(schema: JsonObject): JsonObject {
