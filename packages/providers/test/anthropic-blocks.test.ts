@@ -108,6 +108,7 @@ describe('blocks', () => {
       { type: 'citations_delta', citation: page },
       { type: 'text_delta', text: 'So.' },
       { type: 'citations_delta', citation: place },
+      { type: 'citations_delta', citation: null },
     ];
     const result = await replay(
       answer(start(), block(0, { type: 'text', text: '', citations: [] }, ...deltas), text(1, 'Then.'), end('end_turn')),

@@ -130,6 +130,34 @@ describe('a choice at the top of a tool’s schema', () => {
     expect(schemaOf(get)).toEqual(get);
     expect(schemaOf({ properties: {} })).toEqual({ type: 'object', properties: {} });
   });
+
+  test('arguments with names that are refused are told in words', () => {
+    const properties = { id: { type: 'string' }, $top: { type: 'integer' }, ['a'.repeat(65)]: {}, 'a.b-c': {} };
+    expect(schemaOf({ type: 'object', description: 'D', properties, required: ['id', '$top'], additionalProperties: false })).toEqual({
+      type: 'object',
+      properties: { id: { type: 'string' }, 'a.b-c': {} },
+      required: ['id'],
+      description: `D\n{"properties":{"$top":{"type":"integer"},"${'a'.repeat(65)}":{}},"required":["$top"]}`,
+    });
+  });
+
+  test('words of older drafts, which are refused, become those of 2020-12', () => {
+    const items = [{ type: 'number', minimum: 0, exclusiveMinimum: true }, { type: 'string' }];
+    const { $defs, ...rest } = schemaOf({
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object',
+      properties: { at: { type: 'array', items, additionalItems: false }, items: { enum: [['a']] } },
+      $defs: { n: { anyOf: [{ maximum: 9, exclusiveMaximum: false }] } },
+    });
+    expect(rest).toEqual({
+      type: 'object',
+      properties: {
+        at: { type: 'array', prefixItems: [{ type: 'number', exclusiveMinimum: 0 }, { type: 'string' }], items: false },
+        items: { enum: [['a']] },
+      },
+    });
+    expect($defs).toEqual({ n: { anyOf: [{ maximum: 9 }] } });
+  });
 });
 
 test.each([

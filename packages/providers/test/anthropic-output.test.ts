@@ -87,8 +87,8 @@ describe('structured output', () => {
       { type: 'string', description: '{"format":"color"}' },
     ],
     [
-      { type: 'array', minItems: 1, items: { type: 'object' } },
-      { type: 'array', minItems: 1, items: { type: 'object', additionalProperties: false } },
+      { type: 'array', minItems: 1, items: { type: 'object', properties: {} } },
+      { type: 'array', minItems: 1, items: { type: 'object', properties: {}, additionalProperties: false } },
     ],
     [{ oneOf: [{ type: 'string' }, { type: 'null' }] }, { anyOf: [{ type: 'string' }, { type: 'null' }] }],
     [{ $schema: 'x', enum: ['a'] }, { enum: ['a'] }],
@@ -100,6 +100,33 @@ describe('structured output', () => {
     [{ type: 'array', items: { $ref: '#' } }, undefined],
     [{ type: 'object', additionalProperties: { type: 'number' } }, undefined],
     [{ anyOf: [{ not: {} }] }, undefined],
+    // What all parts say is said at once: each by itself would shut the others' members out, and a reference among them is refused.
+    [
+      {
+        allOf: [
+          { type: 'object', properties: { a: {} } },
+          { type: 'object', properties: { b: {} }, required: ['b'] },
+        ],
+      },
+      { type: 'object', properties: { a: {}, b: {} }, required: ['b'], additionalProperties: false },
+    ],
+    [
+      { description: 'D', allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { type: 'string' } } },
+      { description: 'D', $ref: '#/$defs/a', $defs: { a: { type: 'string' } } },
+    ],
+    [{ properties: { a: {} }, allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { type: 'object', properties: {} } } }, undefined],
+    [{ allOf: [{ type: 'string' }, { type: 'number' }] }, undefined],
+    // An object with any members, a tuple, a constant with members, members of its own beside those of a choice.
+    [{ properties: { any: { type: 'object' } } }, undefined],
+    [{ type: 'array', prefixItems: [{ type: 'string' }] }, undefined],
+    [{ type: 'array', items: [{ type: 'string' }] }, undefined],
+    [{ enum: [{ a: 1 }] }, undefined],
+    [{ const: [1] }, undefined],
+    [{ type: 'object', properties: { a: {} }, anyOf: [{ properties: { b: {} } }] }, undefined],
+    [
+      { type: 'object', properties: { a: {} }, anyOf: [{ required: ['a'] }] },
+      { type: 'object', properties: { a: {} }, anyOf: [{ required: ['a'] }], additionalProperties: false },
+    ],
   ])('%j becomes %j', (schema, native) => {
     expect(nativeSchema(schema as never)).toEqual(native);
   });

@@ -52,6 +52,8 @@ describe('geminiEmbeddings', () => {
       (await adapter.embed({ input: ['a', 'b'], ...request }, contextOf())).embeddings.map(({ vector }) => vector);
     expect((await of({ dimensions: 2 })).flat().map(value => Number(value.toFixed(12)))).toEqual([0.6, 0.8, 0, 0]);
     expect(sent[0]!.body).toMatchObject({ requests: [{ outputDimensionality: 2 }, {}] });
+    // However it was asked for.
+    expect((await of({ providerOptions: { gemini: { outputDimensionality: 2 } } }))[0]![0]).toBeCloseTo(0.6, 12);
     expect(await of({})).toEqual([
       [3, 4],
       [0, 0],

@@ -178,8 +178,8 @@ describe('an end', () => {
     expect(result.usage).toEqual({ inputTokens: 2, outputTokens: 0, totalTokens: 2 });
   });
 
-  it('is a cut when the server paused a long answer', async () => {
-    const result = await read(last([{ text: 'Chapter 1' }], {}, { finishReason: 'CONTINUATION', continuationToken: 'abc' }));
+  it('is a cut when the server paused a long answer and does not say how to go on', async () => {
+    const result = await read(last([{ text: 'Chapter 1' }], {}, { finishReason: 'CONTINUATION' }));
     expect(result).toMatchObject({ text: 'Chapter 1', finish: 'length', raw: 'CONTINUATION' });
     expect(result.warnings.map(({ message }) => message)).toEqual(['Gemini paused this long answer; the rest of it was not asked for.']);
   });

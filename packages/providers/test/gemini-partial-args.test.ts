@@ -98,6 +98,26 @@ describe('streamed arguments', () => {
     }
   });
 
+  it('of calls with ids may come side by side, and each piece may say whose it is', async () => {
+    const of = (id: string, more: object) => call({ id, ...more });
+    const goesOn = { willContinue: true };
+    const result = await read(
+      of('1', { name: 'f', ...goesOn }),
+      of('2', { name: 'g', ...goesOn }),
+      of('1', { partialArgs: [leaf('$.a', 'x', true)], ...goesOn }),
+      of('2', { name: 'g', partialArgs: [leaf('$.b', 'y')], ...goesOn }),
+      // It spoke last.
+      call({ partialArgs: [leaf('$.c', 'z')] }),
+      of('1', { partialArgs: [leaf('$.a', '!')], ...goesOn }),
+      END,
+    );
+    expect(result.calls.map(({ id, name, arguments: args }) => [id, name, args])).toEqual([
+      ['2', 'g', { b: 'y', c: 'z' }],
+      ['1', 'f', { a: 'x!' }],
+    ]);
+    expect([result.finish, result.warnings]).toEqual(['tool_calls', []]);
+  });
+
   it('that were cut off make a truncated call', async () => {
     const result = await read(begin, more(leaf('$.a', 'x', true)), CUT);
     expect([result.finish, result.calls[0]?.invalid?.reason]).toEqual(['length', 'truncated']);

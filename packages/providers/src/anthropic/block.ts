@@ -54,15 +54,16 @@ class TextBlock implements ContentBlock {
     this.#fields = fields;
     this.#blocks = blocks;
     blocks.endBlock();
-    if (Array.isArray(citations)) this.#citations.push(...citations);
+    if (Array.isArray(citations)) this.#citations.push(...citations.filter(isRecord));
     if (typeof text === 'string') blocks.text(text);
   }
 
   delta(delta: Record<string, unknown>): boolean {
     if (delta.type === 'text_delta') {
       if (typeof delta.text === 'string') this.#blocks.text(delta.text);
-    } else if (delta.type === 'citations_delta') this.#citations.push(delta.citation);
-    else return false;
+    } else if (delta.type === 'citations_delta') {
+      if (isRecord(delta.citation)) this.#citations.push(delta.citation);
+    } else return false;
     return true;
   }
 

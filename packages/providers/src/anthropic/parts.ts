@@ -1,5 +1,6 @@
 import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
 import { warnOnce } from '../hand-over/left-behind.js';
+import { withBytes } from '../media/data-url.js';
 import type { WireObject } from '../openai-chat/wire.js';
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
@@ -69,15 +70,10 @@ function note(kind: string, mediaType: string, warnings: Warning[]): WireObject 
   return { type: 'text', text: `[${kind} (${mediaType}) that cannot be shown]` };
 }
 
-/** The bytes of a `data:` URL as bytes: the API takes only web addresses as URLs. */
+/** Where its bytes are, and of which bare type; the API takes only web addresses as URLs. */
 function embedded(part: ImagePart | FilePart): { readonly mediaType: string; readonly data?: string; readonly url?: string } {
-  const mediaType = bare(part.mediaType);
-  if (part.data !== undefined) return { mediaType, data: part.data };
-  const { url = '' } = part;
-  const comma = url.indexOf(',');
-  const head = url.slice(0, comma);
-  if (!url.startsWith('data:') || !head.endsWith(';base64')) return { mediaType, url };
-  return { mediaType: bare(head.slice('data:'.length, -';base64'.length)) || mediaType, data: url.slice(comma + 1) };
+  const { mediaType, data, url = '' } = withBytes(part);
+  return { mediaType: bare(mediaType), ...(data === undefined ? { url } : { data }) };
 }
 
 /** A media type without parameters. */

@@ -1,4 +1,6 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import { withoutAllOf } from '../schemas/all-of.js';
+import { inDraft2020 } from '../schemas/draft-2020.js';
 
 /** Constraints that the API's own schema language lacks: they become words in the description, and the engine checks them. */
 const WORDS_ONLY: ReadonlySet<string> = new Set(
@@ -8,8 +10,8 @@ const WORDS_ONLY: ReadonlySet<string> = new Set(
 );
 const FORMATS: ReadonlySet<string> = new Set('date-time time date duration email hostname uri ipv4 ipv6 uuid'.split(' '));
 /** What cannot be said at all. */
-const UNKNOWN = ['not', 'if', 'then', 'else', 'patternProperties', 'propertyNames', 'dependentRequired', 'dependentSchemas', 'contains'];
-const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf', 'allOf', 'prefixItems']);
+const UNKNOWN = 'not if then else patternProperties propertyNames dependentRequired dependentSchemas contains prefixItems'.split(' ');
+const SCHEMA_LISTS: ReadonlySet<string> = new Set(['anyOf']);
 const SCHEMA_MAPS: ReadonlySet<string> = new Set(['properties', '$defs', 'definitions']);
 const SCHEMAS: ReadonlySet<string> = new Set([...SCHEMA_LISTS, ...SCHEMA_MAPS, 'items']);
 
@@ -23,11 +25,15 @@ const SCHEMAS: ReadonlySet<string> = new Set([...SCHEMA_LISTS, ...SCHEMA_MAPS, '
  * ```
  */
 export function nativeSchema(schema: JsonObject): JsonObject | undefined {
-  return isRecursive(schema, schema, []) ? undefined : closed(schema);
+  return isRecursive(schema, schema, []) ? undefined : closed(inDraft2020(schema));
 }
 
-function closed({ $schema: _, oneOf, ...schema }: JsonObject): JsonObject | undefined {
+function closed(given: JsonObject): JsonObject | undefined {
+  const flat = withoutAllOf(given);
+  if (!flat) return undefined;
+  const { $schema: _, oneOf, ...schema } = flat;
   if (UNKNOWN.some(keyword => Object.hasOwn(schema, keyword)) || (oneOf !== undefined && schema.anyOf !== undefined)) return undefined;
+  if (isContainer(schema.const) || (Array.isArray(schema.enum) && schema.enum.some(isContainer))) return undefined;
   const out: Record<string, Json> = {};
   const words: Record<string, Json> = {};
   for (const [keyword, value] of Object.entries(oneOf === undefined ? schema : { ...schema, anyOf: oneOf })) {
@@ -43,8 +49,9 @@ function closed({ $schema: _, oneOf, ...schema }: JsonObject): JsonObject | unde
   }
   const { type, properties, additionalProperties } = schema;
   if (type === 'object' || (Array.isArray(type) && type.includes('object')) || isRecord(properties)) {
-    // An object that wants any members would become one that has none.
-    if (additionalProperties !== undefined && additionalProperties !== false) return undefined;
+    // An object that wants any members would become one that has none, and one with a choice of further members would refuse them all.
+    if (additionalProperties === undefined ? !isRecord(properties) : additionalProperties !== false) return undefined;
+    if ([schema.anyOf, oneOf].flat().some(branch => isRecord(branch) && (branch.properties ?? branch.$ref) !== undefined)) return undefined;
     out.additionalProperties = false;
   }
   if (Object.keys(words).length > 0) {
@@ -65,6 +72,11 @@ function inside(keyword: string, value: Json): Json | undefined {
     return changed.some(([, item]) => item === undefined) ? undefined : (Object.fromEntries(changed) as JsonObject);
   }
   return change(value);
+}
+
+/** A constant that is no single value. */
+function isContainer(value: Json | undefined): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 /** Whether following references from here leads back to one of those on the way. */

@@ -1,11 +1,14 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import { inDraft2020 } from '../schemas/draft-2020.js';
 
 const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
+/** Names of arguments that the API takes. One other name has the whole request refused. */
+const ARGUMENT = /^[\w.-]{1,64}$/;
 
 /**
  * The schema of a tool's arguments as the API takes it: an object at the top, and no choice between schemas there. A choice becomes one
- * object with the members of all, which demands what all demand, and the choice itself words; the engine checks the arguments against the
- * schema as it was given.
+ * object with the members of all, which demands what all demand, and the choice itself words; so do arguments with names that the API
+ * refuses (`$top`). The engine checks the arguments against the schema as it was given.
  *
  * ```ts
  * toolSchema({ anyOf: [{ required: ['a'] }, { required: ['b'] }], properties: { a: {}, b: {} } });
@@ -13,18 +16,43 @@ const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
  * ```
  */
 export function toolSchema(schema: JsonObject): JsonObject {
+  return named(unchosen(inDraft2020(schema)));
+}
+
+function named(schema: JsonObject): JsonObject {
+  const members = isRecord(schema.properties) ? Object.entries(schema.properties as JsonObject) : [];
+  const odd = members.filter(([name]) => !ARGUMENT.test(name));
+  if (odd.length === 0) return schema;
+  const isOdd = (name: Json) => !ARGUMENT.test(String(name));
+  const required = list(schema.required);
+  const words = { properties: Object.fromEntries(odd), required: required.filter(isOdd) };
+  // What the words tell of is not to be shut out.
+  const { additionalProperties: _, ...open } = schema;
+  return {
+    ...open,
+    properties: Object.fromEntries(members.filter(([name]) => ARGUMENT.test(name))),
+    ...(required.length === 0 ? {} : { required: required.filter(name => !isOdd(name)) }),
+    description: withWords(schema, words),
+  };
+}
+
+function withWords({ description }: JsonObject, words: JsonObject): string {
+  const said = JSON.stringify(words);
+  return typeof description === 'string' ? `${description}\n${said}` : said;
+}
+
+function unchosen(schema: JsonObject): JsonObject {
   const choices = Object.fromEntries(COMBINED.filter(word => schema[word] !== undefined).map(word => [word, schema[word]]));
   // The API demands an object, also where a schema leaves the type open.
   if (Object.keys(choices).length === 0) return schema.type === undefined ? { type: 'object', ...schema } : schema;
   const rest = Object.entries(schema).filter(([name]) => !(name in choices));
   const { properties, required } = membersOf(schema, schema, []);
-  const said = JSON.stringify(choices);
   return {
     ...Object.fromEntries(rest),
     type: 'object',
     properties: Object.fromEntries([...properties].map(([name, variants]) => [name, oneOf(variants)])),
     ...(required.size === 0 ? {} : { required: [...required] }),
-    description: typeof schema.description === 'string' ? `${schema.description}\n${said}` : said,
+    description: withWords(schema, choices as JsonObject),
   };
 }
 

@@ -11,6 +11,7 @@ import {
 import { AnswerReader } from '../http/answer-reader.js';
 import { readAnswer } from '../http/read-answer.js';
 import { GeminiAnswer } from './answer.js';
+import { continued } from './continuation.js';
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { buildInteraction } from './interactions/request.js';
 import { isGemini3 } from './models.js';
@@ -81,10 +82,20 @@ async function* streamAnswer(
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const { method, build } = APIS[api];
-  const { model, body, warnings, ownNames } = build(request, ownModel);
-  const outgoing = await endpoint.outgoing(method, model, body, context);
-  yield* readAnswer(outgoing, context, headers => {
-    const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new GeminiAnswer(blocks), { headers, about: outgoing.about, warnings, ownNames, raw: request.raw });
-  });
+  const built = build(request, ownModel);
+  const { model, ownNames } = built;
+  const { raw } = request;
+  const blocks = new BlockWriter();
+  const answer = new GeminiAnswer(blocks);
+  let { body, warnings } = built;
+  for (;;) {
+    const outgoing = await endpoint.outgoing(method, model, body, context);
+    const { about } = outgoing;
+    yield* readAnswer(outgoing, context, headers => new AnswerReader(blocks, answer, { headers, about, warnings, ownNames, raw }));
+    const token = answer.goOn();
+    if (token === undefined) return;
+    // What is left of a long answer that the server paused; the warnings were told with its beginning.
+    body = continued(built.body, token);
+    warnings = [];
+  }
 }

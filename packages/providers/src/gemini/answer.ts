@@ -34,8 +34,18 @@ export class GeminiAnswer implements AnswerParser {
     if (by === 'done') return undefined;
     this.#steps.breakOff();
     if (!this.#chunks.finished) return 'the stream ended without a finish reason';
-    this.#close(this.#chunks);
+    if (this.#chunks.continuation === undefined) this.#close(this.#chunks);
+    else this.complete = true;
     return undefined;
+  }
+
+  /** What to ask for the next piece of a paused answer with, which is read behind what came; undefined when the answer is closed. */
+  goOn(): string | undefined {
+    const token = this.#chunks.continuation;
+    if (token === undefined) return undefined;
+    this.#chunks.goOn();
+    this.complete = false;
+    return token;
   }
 
   #close(reader: ChunkReader | StepReader): void {

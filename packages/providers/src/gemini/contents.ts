@@ -1,4 +1,13 @@
-import type { AssistantMessage, Message, ToolCallPart, ToolMessage, Warning } from '@antiphon/engine';
+import {
+  type AssistantMessage,
+  isRecord,
+  type Json,
+  type JsonObject,
+  type Message,
+  type ToolCallPart,
+  type ToolMessage,
+  type Warning,
+} from '@antiphon/engine';
 import { userBegins } from '../hand-over/beginning.js';
 import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { PROVIDER } from './endpoint.js';
@@ -159,7 +168,7 @@ class ContentsWriter {
     const values: unknown[] = [];
     for (const part of typeof content === 'string' ? [] : content) {
       if (part.type === 'text') values.push(part.text);
-      else if (part.type === 'json') values.push(part.value);
+      else if (part.type === 'json') values.push(pointsSomewhere(part.value) ? JSON.stringify(part.value) : part.value);
       else media.push(mediaToWire(part));
     }
     const value = typeof content === 'string' ? content : values.length === 1 ? values[0] : values;
@@ -189,6 +198,12 @@ class ContentsWriter {
 /** An answer of another vendor's. Those that nobody marked pass for Gemini's own, of whose sources it wants none either. */
 export function isForeign(message: AssistantMessage): boolean {
   return holdsState(message, provider => provider !== PROVIDER) && !holdsState(message, provider => provider === PROVIDER);
+}
+
+/** `$ref` in an answer to a call is read as the name of a file beside it, and refused where there is none: a schema goes as text. */
+export function pointsSomewhere(value: Json): boolean {
+  if (Array.isArray(value)) return value.some(pointsSomewhere);
+  return isRecord(value) && Object.entries(value as JsonObject).some(([name, inner]) => name === '$ref' || pointsSomewhere(inner));
 }
 
 function isPart(part: WireObject | undefined): part is WireObject {

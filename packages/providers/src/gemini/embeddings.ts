@@ -1,6 +1,7 @@
-import { type EmbeddingAdapter, type EmbeddingRequest, isRecord, type JsonObject, normalize, type Warning } from '@antiphon/engine';
+import { type EmbeddingAdapter, type EmbeddingRequest, isRecord, normalize, type Warning } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import { endpointFor, type GeminiOptions, modelPath, PROVIDER } from './endpoint.js';
+import { ownOptions } from './settings.js';
 import { readUsage } from './usage.js';
 
 /** Texts in one request; the API refuses more. */
@@ -41,7 +42,7 @@ export function geminiEmbeddings(options: GeminiOptions): EmbeddingAdapter {
       const { value } = await fetchJson(outgoing, context);
       const list = isRecord(value) ? value.embeddings : undefined;
       if (!isRecord(value) || !Array.isArray(list)) throw malformedAnswer(outgoing.about, 'sent an answer without embeddings');
-      const { dimensions } = request;
+      const dimensions = ownOptions(request.providerOptions).outputDimensionality ?? request.dimensions;
       const usage = isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {};
       return {
         embeddings: list.map((item, index) => ({ index, vector: scaled(isRecord(item) ? (item.values as number[]) : [], dimensions) })),
@@ -63,18 +64,17 @@ function bodyOf({ input, dimensions, task, truncate, providerOptions }: Embeddin
     const message = `${model} has no setting for the task; it reads what a text is for in the text itself.`;
     warnings.push({ code: 'unsupported_setting', setting: 'task', message });
   }
-  const own: JsonObject = (providerOptions !== undefined && Object.hasOwn(providerOptions, PROVIDER) && providerOptions[PROVIDER]) || {};
   const requests = input.map(text => ({
     model: modelPath(model),
     content: { parts: [{ text }] },
     taskType: task !== undefined && hasTasks ? TASKS[task] : undefined,
     outputDimensionality: dimensions,
-    ...own,
+    ...ownOptions(providerOptions),
   }));
   return JSON.stringify({ requests });
 }
 
-function scaled(vector: number[], dimensions: number | undefined): readonly number[] {
+function scaled(vector: number[], dimensions: unknown): readonly number[] {
   return dimensions === undefined || dimensions === FULL_WIDTH || !Array.isArray(vector) || vector.length === 0
     ? vector
     : normalize(vector);

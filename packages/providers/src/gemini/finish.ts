@@ -4,7 +4,7 @@ import { type FinishReason, isRecord } from '@antiphon/engine';
 const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
   ['STOP', 'stop'],
   ['MAX_TOKENS', 'length'],
-  // The server paused a long answer, which could be asked to go on.
+  // The server paused a long answer, and cannot be asked to go on.
   ['CONTINUATION', 'length'],
   ['SAFETY', 'content_filter'],
   ['RECITATION', 'content_filter'],

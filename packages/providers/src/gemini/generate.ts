@@ -1,7 +1,8 @@
 // One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
-import { type AdapterContext, AdapterError, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
+import { type AdapterContext, AdapterError, addUsage, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
+import { continuationOf, continued } from './continuation.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
 import { blockReason, finishReason } from './finish.js';
 import { readUsage } from './usage.js';
@@ -18,11 +19,30 @@ export interface Generated {
 }
 
 /**
- * Asks and reads. Throws `AdapterError`: `content_filter` when the prompt or the answer was blocked, `malformed_response` when it is no
- * answer, and what `fetchJson` throws.
+ * Asks and reads, on and on while the server only pauses. Throws `AdapterError`: `content_filter` when the prompt or the answer was blocked,
+ * `malformed_response` when it is no answer, and what `fetchJson` throws.
  */
 export async function generate(endpoint: Endpoint, model: string, body: WireObject, context: AdapterContext): Promise<Generated> {
-  const outgoing = await endpoint.outgoing('generateContent', model, JSON.stringify(body), context);
+  const text = JSON.stringify(body);
+  let { next, ...whole } = await ask(endpoint, model, text, context);
+  while (next !== undefined) {
+    const { next: after, ...more } = await ask(endpoint, model, continued(text, next), context, next);
+    const about = { ...whole.about, usage: addUsage(whole.about.usage, more.about.usage) };
+    whole = { ...more, parts: [...whole.parts, ...more.parts], about };
+    next = after;
+  }
+  return whole;
+}
+
+/** `next`: the token for the piece behind this one, which was asked for with `token`. */
+async function ask(
+  endpoint: Endpoint,
+  model: string,
+  body: string,
+  context: AdapterContext,
+  token?: string,
+): Promise<Generated & { readonly next: string | undefined }> {
+  const outgoing = await endpoint.outgoing('generateContent', model, body, context);
   const { value } = await fetchJson(outgoing, context);
   if (!isRecord(value)) throw malformedAnswer(outgoing.about, 'sent an answer that is no object');
   const { promptFeedback } = value;
@@ -39,6 +59,7 @@ export async function generate(endpoint: Endpoint, model: string, body: WireObje
   return {
     parts,
     finish,
+    next: continuationOf(finish, candidate.continuationToken, token),
     why: typeof candidate.finishMessage === 'string' ? outgoing.about.redact(candidate.finishMessage) : '',
     about: {
       usage: isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {},

@@ -1,4 +1,5 @@
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
+import { withBytes } from '../media/data-url.js';
 import type { WireObject } from './wire.js';
 
 /** One part of a message that is not of the model's own making; undefined for empty text, which the API refuses. */
@@ -15,7 +16,8 @@ export function partToWire(part: UserPart): WireObject | undefined {
 }
 
 /** Bytes go inline; an address (a file that was uploaded before, a video, a public file) is handed on as it is. */
-export function mediaToWire(part: ImagePart | FilePart): WireObject {
+export function mediaToWire(given: ImagePart | FilePart): WireObject {
+  const part = withBytes(given);
   const mimeType = mediaTypeOf(part);
   if (part.data !== undefined) return { inlineData: { mimeType, data: part.data } };
   return { fileData: { mimeType, fileUri: part.url } };

@@ -1,4 +1,5 @@
-import { isRecord } from '@antiphon/engine';
+import { isRecord, type JsonObject } from '@antiphon/engine';
+import { withoutAllOf } from '../schemas/all-of.js';
 import type { WireJson, WireObject } from './wire.js';
 
 /** What the API takes of JSON Schema (the reference of `responseJsonSchema`). */
@@ -30,7 +31,7 @@ const KEPT: ReadonlySet<string> = new Set([
 const NOTES: ReadonlySet<string> = new Set(['$schema', '$comment']);
 
 /**
- * A JSON Schema in the subset that the API takes. What it has another word for is said with that word (`const` as `enum`, a lone `allOf`,
+ * A JSON Schema in the subset that the API takes. What it has another word for is said with that word (`const` as `enum`, `allOf`,
  * `definitions`); every other keyword is left out and named in `stripped`. The engine checks the value against the whole schema all the same.
  */
 export function supportedSchema(schema: WireJson, stripped: Set<string>): WireJson {
@@ -66,15 +67,10 @@ function member(key: string, value: WireJson, stripped: Set<string>): WireJson {
 }
 
 function withoutSynonyms(schema: WireObject): WireObject {
-  const { const: only, definitions, allOf, ...rest } = schema;
+  const { const: only, definitions, ...rest } = (schema.allOf === undefined ? schema : withoutAllOf(schema as JsonObject)) ?? schema;
   const { exclusiveMinimum, exclusiveMaximum, ...open } = rest;
   const integer = rest.type === 'integer';
   return {
-    ...(Array.isArray(allOf) && allOf.length === 1 && isRecord(allOf[0])
-      ? withoutSynonyms(allOf[0] as WireObject)
-      : allOf === undefined
-        ? {}
-        : { allOf }),
     ...(integer ? open : rest),
     ...(integer && typeof exclusiveMinimum === 'number' ? { minimum: Math.floor(exclusiveMinimum) + 1 } : {}),
     ...(integer && typeof exclusiveMaximum === 'number' ? { maximum: Math.ceil(exclusiveMaximum) - 1 } : {}),

@@ -1,6 +1,15 @@
 // What both of Google's APIs, generateContent and Interactions, make of the neutral settings.
-import { AdapterError, type ChatRequest, isRecord, type ModelSettings, type ReasoningEffort, type Warning } from '@antiphon/engine';
+import {
+  AdapterError,
+  type ChatRequest,
+  isRecord,
+  type JsonObject,
+  type ModelSettings,
+  type ReasoningEffort,
+  type Warning,
+} from '@antiphon/engine';
 import type { ToolNameRule } from '../hand-over/tool-names.js';
+import { inDraft2020 } from '../schemas/draft-2020.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
 import { supportedSchema } from './schema.js';
@@ -66,7 +75,7 @@ export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, mo
 
 export function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
   const stripped = new Set<string>();
-  const supported = supportedSchema(schema, stripped);
+  const supported = supportedSchema(inDraft2020(schema as JsonObject) as WireObject, stripped);
   if (stripped.size > 0) {
     warnings.push(unsupported(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
   }

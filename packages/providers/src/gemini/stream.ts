@@ -1,5 +1,6 @@
-import { type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject } from '@antiphon/engine';
+import { addUsage, type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { continuationOf } from './continuation.js';
 import { blockReason, finishReason } from './finish.js';
 import { FunctionCalls } from './function-calls.js';
 import { Sources } from './sources.js';
@@ -16,7 +17,7 @@ const OWN_THOUGHT = stateOf({ thought: true });
 export class ChunkReader {
   readonly #blocks: BlockWriter;
   readonly #calls: FunctionCalls;
-  readonly #usage = new UsageReport();
+  #usage = new UsageReport();
   readonly #sources = new Sources();
   readonly #warnedOf = new Set<string>();
   #responseId: string | undefined;
@@ -24,6 +25,11 @@ export class ChunkReader {
   #rawFinish: string | undefined;
   /** The prompt itself was refused. */
   #blocked = false;
+  /** With it the same request is answered from where a long answer was paused. */
+  #token: unknown;
+  #askedWith: string | undefined;
+  /** What earlier pieces of the answer took. */
+  #before: Usage = {};
   error: ServerError | undefined;
 
   constructor(blocks: BlockWriter) {
@@ -53,15 +59,29 @@ export class ChunkReader {
       for (const candidate of candidates) if (isRecord(candidate)) this.#acceptCandidate(candidate);
   }
 
+  /** What to ask for the next piece with, when the server paused a long answer; undefined for one that is over. */
+  get continuation(): string | undefined {
+    return this.#blocked ? undefined : continuationOf(this.#rawFinish, this.#token, this.#askedWith);
+  }
+
+  /** The next piece of the same answer comes. */
+  goOn(): void {
+    this.#before = addUsage(this.#before, this.#usage.read());
+    this.#usage = new UsageReport();
+    this.#askedWith = this.continuation;
+    this.#rawFinish = this.#token = undefined;
+  }
+
   /** Closes the message. Call it only when `finished`. */
   finish(): void {
     const raw = this.#rawFinish ?? '';
+    if (raw === 'CONTINUATION') this.#warnOnce('Gemini paused this long answer; the rest of it was not asked for.');
     const reason = this.#blocked ? 'content_filter' : finishReason(raw, this.#blocks.hasCalls);
     // Calls that were cut off stay open, so that they are marked as such.
     if (reason !== 'length' && reason !== 'content_filter') this.#calls.end();
     this.#blocks.start(this.#about());
     for (const source of this.#sources.all) this.#blocks.source(source);
-    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: this.#usage.read(), ...this.#about() });
+    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: addUsage(this.#before, this.#usage.read()), ...this.#about() });
   }
 
   #acceptFeedback(feedback: Record<string, unknown>): void {
@@ -82,11 +102,12 @@ export class ChunkReader {
     const parts = isRecord(candidate.content) ? candidate.content.parts : undefined;
     if (Array.isArray(parts)) for (const part of parts) if (isRecord(part)) this.#acceptPart(part);
     this.#sources.addCandidate(candidate);
-    const { finishReason: finish, finishMessage } = candidate;
+    const { finishReason: finish, finishMessage, continuationToken } = candidate;
+    // It may come before the chunk that says that the answer is paused.
+    this.#token = continuationToken ?? this.#token;
     // Older models repeat STOP with each chunk; what is said last counts.
     if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
     if (typeof finishMessage === 'string' && finishMessage !== '' && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
-    if (finish === 'CONTINUATION') this.#warnOnce('Gemini paused this long answer; the rest of it was not asked for.');
   }
 
   #acceptPart(part: WirePart): void {

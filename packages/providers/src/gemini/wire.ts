@@ -18,6 +18,8 @@ export interface WireCandidate {
   readonly content?: unknown;
   readonly finishReason?: unknown;
   readonly finishMessage?: unknown;
+  /** Where a paused answer goes on. */
+  readonly continuationToken?: unknown;
   readonly groundingMetadata?: unknown;
   readonly citationMetadata?: unknown;
   readonly urlContextMetadata?: unknown;

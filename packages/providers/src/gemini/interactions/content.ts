@@ -1,6 +1,7 @@
 // Words, pictures, sound and files in the terms of the Interactions API, both ways.
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
 import { base64Of, bytesOf } from '../../http/bytes.js';
+import { withBytes } from '../../media/data-url.js';
 import { oneMediaType } from '../parts.js';
 import type { WireObject } from '../wire.js';
 
@@ -22,7 +23,8 @@ export function contentToWire(part: UserPart): WireObject | undefined {
 }
 
 /** Bytes go inline; an address (an uploaded file, a public one) is handed on as it is. */
-export function mediaToWire(part: ImagePart | FilePart): WireObject {
+export function mediaToWire(given: ImagePart | FilePart): WireObject {
+  const part = withBytes(given);
   const { mediaType, data, url } = part;
   const text = data !== undefined && TEXT.test(mediaType) ? bytesOf(data) : undefined;
   if (text) {

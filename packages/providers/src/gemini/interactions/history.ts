@@ -1,7 +1,8 @@
 import type { AssistantMessage, FilePart, ImagePart, Message, ToolMessage, Warning } from '@antiphon/engine';
+import { userBegins } from '../../hand-over/beginning.js';
 import { withCallIds } from '../../hand-over/call-ids.js';
 import { leaveCitations, leaveReasoning, warnOnce } from '../../hand-over/left-behind.js';
-import { isForeign } from '../contents.js';
+import { isForeign, pointsSomewhere } from '../contents.js';
 import { PROVIDER } from '../endpoint.js';
 import { isGemini3 } from '../models.js';
 import { stateIn } from '../state.js';
@@ -36,6 +37,9 @@ function rememberedUpTo(messages: readonly Message[], previous: unknown): number
     role === 'assistant' && typeof content !== 'string' && content.some(part => stateIn(part).interaction === previous);
   return messages.findLastIndex(isIts) + 1;
 }
+
+/** Steps of the user, and the one that may only come behind them. */
+const SPOKEN: ReadonlySet<unknown> = new Set(['user_input', 'function_result', 'function_call']);
 
 class StepWriter {
   readonly #model: string;
@@ -77,6 +81,8 @@ class StepWriter {
 
   end(): WireObject[] {
     this.#flushMedia();
+    if (this.#steps.find(({ type }) => SPOKEN.has(type))?.type === 'function_call')
+      this.#steps.unshift({ type: 'user_input', content: [{ type: 'text', text: userBegins(PROVIDER, this.#warnings) }] });
     return this.#steps;
   }
 
@@ -136,7 +142,8 @@ class StepWriter {
     if (typeof content === 'string') return content;
     const only = content[0];
     if (content.length === 1 && only?.type === 'text') return only.text;
-    if (content.length === 1 && only?.type === 'json') return isObject(only.value) ? only.value : JSON.stringify(only.value);
+    if (content.length === 1 && only?.type === 'json')
+      return isObject(only.value) && !pointsSomewhere(only.value) ? only.value : JSON.stringify(only.value);
     return content.flatMap((part): WireObject[] => {
       if (part.type === 'text') return [{ type: 'text', text: part.text }];
       if (part.type === 'json') return [{ type: 'text', text: JSON.stringify(part.value) }];
