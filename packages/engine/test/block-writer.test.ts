@@ -40,6 +40,8 @@ describe('parseToolCall', () => {
     ['a list', '[1]', undefined, { invalid: { reason: 'invalid_json', message: expect.stringContaining('an array') } }],
     ['a number', '5', undefined, { invalid: { reason: 'invalid_json', message: expect.stringContaining('number') } }],
     ['text', '"a"', undefined, { invalid: { reason: 'invalid_json', message: expect.stringContaining('string') } }],
+    ['an object as text', '"{\\"a\\":1}"', undefined, { arguments: { a: 1 }, rawArguments: '"{\\"a\\":1}"' }],
+    ['half an object as text', '"{\\"a\\":"', undefined, { invalid: { reason: 'invalid_json' } }],
     ['two objects', '{}{}', undefined, { invalid: { reason: 'invalid_json' } }],
     ['a member named __proto__', '{"__proto__":{"x":1}}', undefined, { rawArguments: '{"__proto__":{"x":1}}' }],
     [

@@ -1,5 +1,6 @@
 // What vendors say when something is wrong, in their own words, and what kind of failure that is.
-import { openaiChat, openaiResponses } from '@antiphon/providers';
+import { assistant, createEngine, user } from '@antiphon/engine';
+import { gemini, openaiChat, openaiResponses } from '@antiphon/providers';
 import { describe, expect, it } from 'vitest';
 import { run } from './support/run.js';
 
@@ -71,10 +72,39 @@ describe('the words of a vendor', () => {
       'rate_limited',
       true,
     ],
+    ['a gateway: a key without the right', 401, { message: 'no', code: 'missing_permissions' }, 'permission_denied'],
+    ['ElevenLabs: too long', 400, { message: 'no', code: 'max_character_limit_exceeded' }, 'context_length_exceeded'],
+    ['Azure: a picture that is not allowed', 400, { message: 'no', code: 'contentFilter' }, 'content_filter'],
     ['Groq: no capacity now', 498, { message: 'flex tier', type: 'capacity_exceeded' }, 'provider_unavailable', true],
   ])('%s', async (_, status, error, reason, retryable = false) => {
     const fetch = async () => new Response(JSON.stringify({ error }), { status });
     const result = await run(openaiChat({ model: 'one', baseURL: 'http://127.0.0.1:9', fetch }));
     expect(result.error).toMatchObject({ name: 'AdapterError', reason, retryable, status });
   });
+});
+
+describe('a wait in the details of Google', () => {
+  it.each<[unknown, number | undefined]>([
+    ['34.074824224s', 34_075],
+    ['2s', 2000],
+    [{ seconds: 3, nanos: 500_000_000 }, 3500],
+    [{ seconds: '7' }, 7000],
+    [{}, undefined],
+    ['soon', undefined],
+  ])('%j', async (retryDelay, wait) => {
+    const error = { code: 429, status: 'RESOURCE_EXHAUSTED', message: 'no', details: [{ retryDelay }] };
+    const fetch = async () => new Response(JSON.stringify({ error }), { status: 429 });
+    const result = await run(gemini({ model: 'one', apiKey: 'k', fetch }));
+    expect(result.error?.retryAfterMs).toBe(wait);
+  });
+});
+
+it.each([
+  ['openaiChat', openaiChat],
+  ['openaiResponses', openaiResponses],
+])('%s: a user message without any part is left out, with a warning', async (_, make) => {
+  const engine = createEngine({ chat: make({ model: 'one', baseURL: 'http://127.0.0.1:9' }) });
+  const { body, warnings = [] } = await engine.prepareRequest([user('Hi'), assistant('Yes?'), user([]), user('Go on.')]);
+  expect(JSON.stringify(body)).not.toContain('[]');
+  expect(warnings.map(({ message }) => message).join()).toContain('without content');
 });

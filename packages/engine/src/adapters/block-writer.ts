@@ -235,7 +235,7 @@ function readToolCall(
     return finishReason === 'length' && text !== 'null' ? invalid('truncated', CUT) : valid({});
   }
   try {
-    const value: unknown = JSON.parse(text);
+    const value = unwrapped(JSON.parse(text));
     // Only long text can nest that deeply, so the others need no look.
     const fault = text.length > MAX_JSON_DEPTH ? jsonFault(value) : undefined;
     if (fault) return invalid('invalid_json', `The arguments cannot be used: ${fault}.`);
@@ -250,6 +250,13 @@ function readToolCall(
     if ('value' in mended && isRecord(mended.value)) return valid(mended.value as JsonObject, mended.repairs);
     return invalid('invalid_json', `The arguments are not valid JSON: ${(error as Error).message}`);
   }
+}
+
+/** Some servers put the JSON text of the arguments into a JSON string. */
+function unwrapped(value: unknown): unknown {
+  if (typeof value !== 'string' || !value.trimStart().startsWith('{')) return value;
+  const inner: unknown = JSON.parse(value);
+  return isRecord(inner) ? inner : value;
 }
 
 const CUT = 'The answer was cut off before the arguments were complete, so the tool was not run. Call it again with shorter arguments.';

@@ -64,7 +64,8 @@ async function* turns(plan: Plan, signal: AbortSignal, fold: RunFold): AsyncGene
     for await (const burst of callModel(adapter, request, { signal, requestId, clock }, plan)) yield handOut(burst, fold, asked);
     const step = fold.lastStep;
     if (!step) throw new AdapterError('malformed_response', `${adapter.provider}: the answer held no message.`);
-    if (step.finishReason === 'error') throw new AdapterError('unknown', `${adapter.provider}: the model ended with an error.`);
+    if (step.finishReason === 'error')
+      throw new AdapterError('unknown', `${adapter.provider}: the model ended with an error${inBrackets(step.rawFinishReason)}.`);
     if (plan.kind === 'model') {
       const judged = await output?.judge(step);
       if (judged) yield told(fold, stepEnd(turn, judged));
@@ -137,6 +138,10 @@ function stepEnd(step: number, judged: Judgement | undefined): StreamEvent[] {
 
 function verdictOfAnswer(judged: Exclude<Judgement, { type: 'repair' }>): Verdict {
   return judged.type === 'value' ? { status: 'completed', output: judged.value } : { status: 'failed', error: judged.error };
+}
+
+function inBrackets(word: string | undefined): string {
+  return word === undefined ? '' : ` (${word})`;
 }
 
 function cutOff(call: ToolCall): StreamEvent {

@@ -1,5 +1,5 @@
 // What of earlier answers stays behind when a thread goes on with a vendor that it is not from. Each kind is told once in a request.
-import { type AssistantMessage, isRecord, type ProviderState, type ReasoningPart, type Warning } from '@antiphon/engine';
+import { type AssistantMessage, isRecord, type ProviderState, type ReasoningPart, type UserMessage, type Warning } from '@antiphon/engine';
 
 /** Adds a warning, unless the same words stand there already: a thread may hold a hundred pictures. */
 export function warnOnce(warnings: Warning[], code: Warning['code'], message: string): void {
@@ -59,4 +59,11 @@ function kindOf(part: ReasoningPart): 'reasoning' | 'step' | undefined {
   // A message without words.
   if (whole.type === 'message') return undefined;
   return THOUGHTS.has(whole.type) ? 'reasoning' : 'step';
+}
+
+/** True for a user message without any part, which servers refuse. */
+export function leaveEmpty({ content }: UserMessage, warnings: Warning[]): boolean {
+  if (content.length > 0 || typeof content === 'string') return false;
+  warnOnce(warnings, 'repaired_history', 'A user message without content was left out of the request.');
+  return true;
 }

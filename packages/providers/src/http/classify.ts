@@ -69,6 +69,7 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'max_tokens_per_request',
       'model_max_prompt_tokens_exceeded',
       'tokens_limit_reached',
+      'max_character_limit_exceeded',
     ]),
   ],
   [
@@ -80,6 +81,7 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'data_inspection_failed',
       'datainspectionfailed',
       'moderation_blocked',
+      'contentfilter',
     ]),
   ],
   [
@@ -99,7 +101,10 @@ const BY_CODE: ReadonlyArray<readonly [AdapterReason, ReadonlySet<string>]> = [
       'api_key_expired',
     ]),
   ],
-  ['permission_denied', new Set(['permission_denied', 'permission_error', 'forbidden', 'unsupported_country_region_territory'])],
+  [
+    'permission_denied',
+    new Set(['permission_denied', 'permission_error', 'missing_permissions', 'forbidden', 'unsupported_country_region_territory']),
+  ],
   [
     'rate_limited',
     new Set([
@@ -154,6 +159,8 @@ function reasonFor(status: number | undefined, error: ServerError): AdapterReaso
   // Google says "quota" for a limit that is over in a minute, and then adds how long to wait.
   if (QUOTA.test(message) && error.retryAfterMs === undefined && error.quota === undefined) return 'insufficient_quota';
   if (named === 'context_length_exceeded' || named === 'content_filter') return named;
+  // A key that is known and may not do this: some say so with 401.
+  if (named === 'permission_denied' && status === 401) return named;
   // Words of a limit over time are those of a full context too: the server's own word goes first.
   const isOwnWord = status === undefined || (status >= 400 && status < 500);
   const isLimit = named === 'rate_limited' || (named === undefined && status === undefined && RATE.test(message));

@@ -1,4 +1,5 @@
-/** How long a server asks us to wait, from the headers that servers use for it. */
+// How long a server asks us to wait, in the headers and the words that servers use for it.
+import { isRecord } from '@antiphon/engine';
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
 
@@ -20,11 +21,16 @@ export function retryAfterMs(headers: Headers, wallTime: number): number | undef
   return date === undefined ? undefined : Math.max(0, date - wallTime);
 }
 
-/** A duration in Google's JSON form, such as `34.5s`, in milliseconds. */
-export function durationMs(text: unknown): number | undefined {
-  if (typeof text !== 'string' || !text.endsWith('s')) return undefined;
-  const seconds = amount(text.slice(0, -1));
-  return seconds === undefined ? undefined : seconds * 1000;
+/** A duration in Google's JSON forms, `34.5s` and `{ seconds: 34, nanos: 500000000 }`, in whole milliseconds. */
+export function durationMs(duration: unknown): number | undefined {
+  if (isRecord(duration)) {
+    const { seconds = 0, nanos = 0 } = duration;
+    const ms = Number(seconds) * 1000 + Number(nanos) / 1e6;
+    return ms > 0 ? Math.ceil(ms) : undefined;
+  }
+  if (typeof duration !== 'string' || !duration.endsWith('s')) return undefined;
+  const seconds = amount(duration.slice(0, -1));
+  return seconds === undefined ? undefined : Math.ceil(seconds * 1000);
 }
 
 /** What OpenAI and Groq write into a message, such as `try again in 1m2.5s` or `in 20 seconds`, in milliseconds. */

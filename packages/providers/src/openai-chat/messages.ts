@@ -9,7 +9,7 @@ import type {
   Warning,
 } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
-import { holdsState, leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { holdsState, leaveCitations, leaveEmpty, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
 import { fileText, partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
 import { inRoleOrder, SILENCE } from './role-order.js';
@@ -30,7 +30,7 @@ export function messagesToWire(messages: readonly Message[], profile: Profile, w
         out.push({ role: profile.systemRole, content: message.content });
         break;
       case 'user':
-        out.push({ role: 'user', content: userContent(message.content, profile, warnings) });
+        if (!leaveEmpty(message, warnings)) out.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant': {
         const wire = assistantToWire(message, profile, warnings);

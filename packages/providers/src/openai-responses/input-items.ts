@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject, type Message, type ToolCallPart, type ToolMessage, type Warning } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
+import { leaveEmpty } from '../hand-over/left-behind.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { outputContent, userContent } from './input-content.js';
@@ -25,7 +26,7 @@ export function inputItems(thread: readonly Message[], profile: Profile, warning
         items.push({ role: profile.systemRole, content: message.content });
         break;
       case 'user':
-        items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
+        if (!leaveEmpty(message, warnings)) items.push({ role: 'user', content: userContent(message.content, profile, warnings) });
         break;
       case 'assistant':
         items.push(...answerItems(message, { provider: profile.name, reasons, warnings }));

@@ -4,6 +4,7 @@ import type { Profile } from '../openai-chat/profiles.js';
 import { strictSchema } from '../openai-chat/strict-schema.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { inputItems } from './input-items.js';
+import { reasonsUnasked, refusesReasoning } from './models.js';
 import { mergeOptions, ownOptions } from './options.js';
 
 /** A request, ready to be sent. */
@@ -30,7 +31,7 @@ export function buildRequest(given: ChatRequest, defaultModel: string, profile: 
   const body: WireObject = {
     model,
     input: inputItems(request.messages, profile, warnings, {
-      reasons: !UNREASONING.test(bareName(model)),
+      reasons: !refusesReasoning(model),
       previous: own.previous_response_id,
     }),
     stream: true,
@@ -108,30 +109,10 @@ function reasoning(effort: ReasoningEffort | undefined, { name, efforts }: Profi
   return { reasoning: { effort: nearest } };
 }
 
-/** OpenAI's models that do not reason. They refuse to be asked for encrypted reasoning, and to be shown that of others. */
-const UNREASONING = /^(gpt-[34]|chatgpt-|gpt-.*-chat)/;
-/** How those begin that do, or are not out yet. The open ones, `gpt-oss`, show their reasoning to any server. */
-const REASONING = ['gpt-', 'codex', 'computer-use', ...[...'123456789'].map(generation => `o${generation}`)];
-
 /** What is not stored comes back encrypted, so that the next request can go on from it. Servers on this machine show their reasoning. */
 function wantsEncrypted(request: ChatRequest, model: string, profile: Profile): boolean {
   if (profile.port !== undefined || request.reasoning === 'none') return false;
-  return request.reasoning !== undefined || reasons(model, profile);
-}
-
-/**
- * Whether it reasons when nobody asks for it. At OpenAI's own server what is not known does: reasoning that nobody asked for is lost in silence.
- * Elsewhere a model may be anybody's, so that its name has to say it. Before the name may stand a vendor, or the mark of a model that was
- * trained further: `openai/gpt-5`, `ft:gpt-4o:…`.
- */
-function reasons(model: string, { name: server }: Profile): boolean {
-  const name = bareName(model);
-  if (name.includes('-chat') || UNREASONING.test(name)) return false;
-  return server === 'openai' || (REASONING.some(beginning => name.startsWith(beginning)) && !name.startsWith('gpt-oss'));
-}
-
-function bareName(model: string): string {
-  return model.slice(model.lastIndexOf('/') + 1).replace(/^ft:/, '');
+  return request.reasoning !== undefined || reasonsUnasked(model, profile.name);
 }
 
 function output(spec: ChatRequest['output']): WireObject {
