@@ -13,9 +13,13 @@ import {
 import { openaiChat } from '@antiphon/providers';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { call, NAMES, TARGETS, type TargetName, through } from './support/hand-over.js';
+import { call, TARGETS, through } from './support/hand-over.js';
 
 // Who may speak after whom: whatever the order of a thread, its request has the one that the vendor takes, and all that was said.
+
+const ALL = { ...TARGETS, perplexity: through(openaiChat({ model: 'm', baseURL: 'https://api.perplexity.ai', apiKey: 'k' })) };
+type TargetName = keyof typeof ALL;
+const NAMES = Object.keys(ALL) as TargetName[];
 
 type Wire = Record<string, unknown>;
 const list = (value: unknown) => (Array.isArray(value) ? (value as Wire[]) : []);
@@ -48,9 +52,23 @@ const AFTER: { readonly [role: string]: readonly string[] } = {
 };
 const strict: Law = ({ messages }) => {
   const roles = list(messages).map(({ role }) => String(role));
-  return roles
-    .slice(1)
-    .flatMap((role, i) => (AFTER[roles[i]!]!.includes(role) ? [] : [`Unexpected role '${role}' after role '${roles[i]}'`]));
+  const last = list(messages).at(-1);
+  const isRefused = last?.role === 'assistant' && last.prefix !== true;
+  return [
+    ...roles
+      .slice(1)
+      .flatMap((role, i) => (AFTER[roles[i]!]!.includes(role) ? [] : [`Unexpected role '${role}' after role '${roles[i]}'`])),
+    ...(isRefused ? ['Expected last role User or Tool (or Assistant with prefix True)'] : []),
+  ];
+};
+
+/** Instructions first; then the user, or tools, in turns with the model. */
+const takesTurns: Law = ({ messages }) => {
+  const roles = list(messages).map(({ role }) => String(role));
+  const first = roles.findIndex(role => role !== 'system');
+  const turns = roles.slice(first).map(role => (role === 'tool' ? 'user' : role));
+  const sides = turns.filter((side, i) => !(roles[first + i] === 'tool' && roles[first + i - 1] === 'tool' && side === turns[i - 1]));
+  return sides.flatMap((side, i) => (side === (i % 2 === 0 ? 'user' : 'assistant') ? [] : [`${side} at ${i}`]));
 };
 
 const alternating: Law = ({ messages }) => {
@@ -78,6 +96,7 @@ const between: Law = ({ contents }) => {
 const LAWS: Partial<Record<TargetName, readonly Law[]>> = {
   'openai chat': [answered],
   mistral: [answered, strict],
+  perplexity: [answered, takesTurns],
   deepseek: [answered],
   anthropic: [alternating],
   gemini: [between],
@@ -103,13 +122,15 @@ const threads = fc.array(step, { minLength: 1, maxLength: 8 }).map(steps => {
     const content = () => (each.shows ? [textPart(say()), imagePart(new Uint8Array([n]))] : say());
     return [assistant(parts), ...ids.slice(0, each.answered).map(id => toolResult(id, content()))];
   });
-  return { messages: [...repairMessages([...messages, user(say())]).messages], said };
+  // The user has spoken somewhere, and mostly last.
+  const whole = steps.length % 3 === 0 ? [user(say()), ...messages] : [...messages, user(say())];
+  return { messages: [...repairMessages(whole).messages], said };
 });
 
 describe.each(NAMES)('a thread in any order, at %s', target => {
   test('keeps what was said, in an order that the vendor takes', async () => {
     const law = fc.asyncProperty(threads, async ({ messages, said }) => {
-      const { body } = await TARGETS[target](messages);
+      const { body } = await ALL[target](messages);
       expect((LAWS[target] ?? []).flatMap(each => each(JSON.parse(body) as Wire))).toEqual([]);
       for (const words of said) expect(body).toContain(words);
     });
@@ -149,7 +170,7 @@ describe('what stands elsewhere in another role is told', () => {
     ['a word of the user at the beginning', 'gemini', cut, 'gemini wants the user to begin'],
     ['a word of the user at the beginning', 'anthropic', cut, 'anthropic wants the user to begin'],
   ])('%s, at %s', async (_, target, messages, words) => {
-    const { warnings } = await TARGETS[target](messages);
+    const { warnings } = await ALL[target](messages);
     expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining(words)]);
   });
 
@@ -157,7 +178,7 @@ describe('what stands elsewhere in another role is told', () => {
     ['a silence of the model', interrupted],
     ['its answer', [...interrupted.slice(0, 3), assistant('A mountain.'), user('Thanks.')]],
   ])('but not %s between tool and user at mistral', async (_, messages) => {
-    const { body, warnings } = await TARGETS.mistral(messages);
+    const { body, warnings } = await ALL.mistral(messages);
     const roles = list((JSON.parse(body) as Wire).messages).map(({ role }) => role);
     expect([roles, warnings]).toEqual([['user', 'assistant', 'tool', 'assistant', 'user'], []]);
   });

@@ -39,8 +39,11 @@ export interface Profile {
   readonly toolNames: ToolNameRule;
   /** `auto-only`: the server ignores or refuses a forced choice. */
   readonly toolChoice: 'full' | 'auto-only';
-  /** `strict`: the model speaks between a tool and the user, and instructions stand at the beginning or behind the user. */
-  readonly roleOrder: 'any' | 'strict';
+  /**
+   * `strict`: the model speaks between a tool and the user, and instructions stand at the beginning or behind the user. `alternating`: the user
+   * begins, and user and model take turns.
+   */
+  readonly roleOrder: 'any' | 'strict' | 'alternating';
   /** Content may be a list of parts; elsewhere it is text alone. */
   readonly contentLists: boolean;
   /** Content of an assistant message that only has tool calls. */
@@ -205,6 +208,7 @@ export const PROFILES: readonly Profile[] = [
     root: '',
     askUsage: false,
     toolChoice: 'auto-only',
+    roleOrder: 'alternating',
     efforts: ['minimal', 'low', 'medium', 'high'],
     showsOwnCalls: true,
     unsupported: ['seed', 'stop'],
