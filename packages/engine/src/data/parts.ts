@@ -6,9 +6,20 @@ import type { Json, JsonObject } from './json.js';
  */
 export type ProviderState = { readonly [provider: string]: JsonObject };
 
+/**
+ * Fields that one provider knows for a part, in its own words; they are laid over what is sent of it, and other providers ignore them. They count
+ * where the user or a tool gives the part.
+ *
+ * ```ts
+ * user([{ ...filePart(pdf, 'application/pdf'), providerOptions: { anthropic: { citations: { enabled: true } } } }, textPart('Who signed it?')]);
+ * ```
+ */
+export type PartOptions = { readonly [provider: string]: JsonObject };
+
 export interface TextPart {
   readonly type: 'text';
   readonly text: string;
+  readonly providerOptions?: PartOptions;
   readonly providerState?: ProviderState;
 }
 
@@ -20,6 +31,7 @@ export interface ImagePart {
   readonly data?: string;
   readonly url?: string;
   readonly detail?: 'auto' | 'low' | 'high';
+  readonly providerOptions?: PartOptions;
 }
 
 export interface AudioPart {
@@ -27,6 +39,7 @@ export interface AudioPart {
   readonly mediaType: string;
   /** base64 */
   readonly data: string;
+  readonly providerOptions?: PartOptions;
 }
 
 /** A document (PDF and the like), or a file that the model made. */
@@ -37,6 +50,7 @@ export interface FilePart {
   readonly data?: string;
   readonly url?: string;
   readonly name?: string;
+  readonly providerOptions?: PartOptions;
 }
 
 /** What the model thought. A redacted block has no text but must be sent back to its provider. */

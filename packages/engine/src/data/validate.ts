@@ -59,18 +59,23 @@ function validatePart(part: unknown, role: string, path: string): Issue[] {
     const fault = jsonFault(value);
     return fault ? [{ path: `${path}.${key}`, reason: `must be JSON, but ${fault}` }] : [];
   };
+  const own = part.providerOptions;
+  const isOwn = own === undefined || (isRecord(own) && Object.values(own).every(isRecord) && jsonFault(own) === undefined);
+  const issues = need('providerOptions', isOwn, 'an object of JSON by provider name, such as { anthropic: {…} }');
   switch (part.type) {
     case 'text':
     case 'reasoning':
-      return need('text', typeof part.text === 'string', 'a string');
+      return [...issues, ...need('text', typeof part.text === 'string', 'a string')];
     case 'image':
     case 'file':
       return [
+        ...issues,
         ...need('mediaType', typeof part.mediaType === 'string', 'a MIME type'),
         ...need('data', typeof part.data === 'string' || typeof part.url === 'string', 'base64 text (or give a url)'),
       ];
     case 'audio':
       return [
+        ...issues,
         ...need('mediaType', typeof part.mediaType === 'string', 'a MIME type'),
         ...need('data', typeof part.data === 'string', 'base64 text'),
       ];

@@ -1,7 +1,9 @@
 import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
 import { warnOnce } from '../hand-over/left-behind.js';
+import { withPartOptions } from '../http/own-options.js';
 import { withBytes } from '../media/data-url.js';
 import type { WireObject } from '../openai-chat/wire.js';
+import { PROVIDER } from './endpoint.js';
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
@@ -10,6 +12,12 @@ const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'im
  * becomes a note for the model, and a warning for the caller.
  */
 export function partToWire(part: UserPart | ToolResultPart, warnings: Warning[]): WireObject | undefined {
+  const block = plainBlock(part, warnings);
+  if (!block || part.type === 'json' || (block.type === 'text' && part.type !== 'text')) return block;
+  return withPartOptions(block, part, PROVIDER);
+}
+
+function plainBlock(part: UserPart | ToolResultPart, warnings: Warning[]): WireObject | undefined {
   switch (part.type) {
     case 'text':
       return textBlock(part.text);

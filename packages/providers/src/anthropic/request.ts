@@ -1,5 +1,6 @@
 import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
+import { ownOptions, replaced } from '../http/own-options.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
@@ -34,7 +35,7 @@ export function buildRequest(given: ChatRequest, defaults: { readonly model: str
   const warnings: Warning[] = [];
   const model = request.model ?? defaults.model;
   const traits = traitsOf(model);
-  const { tools: serverTools, betas, disable_parallel_tool_use, ...options } = ownOptions(request);
+  const { tools: serverTools, betas, disable_parallel_tool_use, ...options } = ownOptions(request, PROVIDER);
   const maxTokens = request.maxTokens ?? defaults.maxTokens ?? traits.maxTokens;
   const thread = messagesToWire(request.messages, warnings);
   const tools = [...(request.tools ?? []).map(toolToWire), ...(Array.isArray(serverTools) ? (serverTools as WireObject[]) : [])];
@@ -162,13 +163,8 @@ function withOptions(body: WireObject, options: JsonObject, warnings: Warning[])
       merged[field] = { ...(before as WireObject), ...(value as WireObject) };
       continue;
     }
-    if (before !== undefined)
-      warnings.push({ code: 'other', setting: field, message: `providerOptions replace the field "${field}" of the request.` });
+    if (before !== undefined) warnings.push(replaced(field));
     merged[field] = value as WireJson;
   }
   return merged;
-}
-
-function ownOptions({ providerOptions }: ChatRequest): JsonObject {
-  return providerOptions !== undefined && Object.hasOwn(providerOptions, PROVIDER) ? (providerOptions[PROVIDER] ?? {}) : {};
 }

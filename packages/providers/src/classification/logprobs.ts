@@ -12,7 +12,8 @@ import {
 } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
-import { ownOptions, type ServiceOptions, serviceFor, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type ServiceOptions, serviceFor } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
 import { guessProfile } from '../openai-chat/profiles.js';
 import { answerFrom, wordsFor } from './basis.js';

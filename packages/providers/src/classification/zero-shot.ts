@@ -8,7 +8,8 @@ import {
 } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
-import { ownOptions, type ServiceOptions, serviceFor, type Vendor, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
 import { answerFrom, wordsFor } from './basis.js';
 
 export interface ZeroShotClassificationOptions extends ServiceOptions {}

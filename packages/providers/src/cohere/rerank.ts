@@ -1,6 +1,7 @@
 import { type AdapterContext, isRecord, type RerankAdapter, type RerankRequest, type RerankResponse, type Warning } from '@antiphon/engine';
 import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, type Service, type ServiceOptions, serviceFor, type Vendor, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type Service, type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
 import { readScores } from './scores.js';
 

@@ -1,7 +1,8 @@
 // Live sound over the socket of realtime transcription.
 import type { AdapterContext, StreamTranscriptionRequest, TranscriptionAdapterEvent } from '@antiphon/engine';
 import { base64Of } from '../http/bytes.js';
-import { ownOptions, type Service } from '../http/service.js';
+import { ownOptions } from '../http/own-options.js';
+import type { Service } from '../http/service.js';
 import { reported } from '../websocket/failure.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';

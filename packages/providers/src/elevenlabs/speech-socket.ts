@@ -2,7 +2,8 @@
 import { type AdapterContext, isRecord, type JsonObject, type SpeechAdapterEvent, type SpeechSettings } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 import { malformedAnswer } from '../http/call.js';
-import { ownOptions, type Service } from '../http/service.js';
+import { ownOptions } from '../http/own-options.js';
+import type { Service } from '../http/service.js';
 import { SoundWriter, soundOf } from '../http/sound.js';
 import { reported } from '../websocket/failure.js';
 import { pump } from '../websocket/pump.js';

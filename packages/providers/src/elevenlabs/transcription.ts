@@ -8,7 +8,8 @@ import {
 import { bytesOf } from '../http/bytes.js';
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import { appendFields } from '../http/form-fields.js';
-import { ownOptions, type Service } from '../http/service.js';
+import { ownOptions } from '../http/own-options.js';
+import type { Service } from '../http/service.js';
 import { SAMPLE_RATES, streamLive } from './live.js';
 import { spansOf } from './spans.js';
 import { type ElevenlabsOptions, elevenlabsService, languageCode, OWN_NAME } from './vendor.js';

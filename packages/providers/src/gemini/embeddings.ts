@@ -1,7 +1,7 @@
 import { type EmbeddingAdapter, type EmbeddingRequest, isRecord, normalize, type Warning } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
+import { ownOptions } from '../http/own-options.js';
 import { endpointFor, type GeminiOptions, modelPath, PROVIDER } from './endpoint.js';
-import { ownOptions } from './settings.js';
 import { readUsage } from './usage.js';
 
 /** Texts in one request; the API refuses more. */
@@ -42,7 +42,7 @@ export function geminiEmbeddings(options: GeminiOptions): EmbeddingAdapter {
       const { value } = await fetchJson(outgoing, context);
       const list = isRecord(value) ? value.embeddings : undefined;
       if (!isRecord(value) || !Array.isArray(list)) throw malformedAnswer(outgoing.about, 'sent an answer without embeddings');
-      const dimensions = ownOptions(request.providerOptions).outputDimensionality ?? request.dimensions;
+      const dimensions = ownOptions(request, PROVIDER).outputDimensionality ?? request.dimensions;
       const usage = isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {};
       return {
         embeddings: list.map((item, index) => ({ index, vector: scaled(isRecord(item) ? (item.values as number[]) : [], dimensions) })),
@@ -69,7 +69,7 @@ function bodyOf({ input, dimensions, task, truncate, providerOptions }: Embeddin
     content: { parts: [{ text }] },
     taskType: task !== undefined && hasTasks ? TASKS[task] : undefined,
     outputDimensionality: dimensions,
-    ...ownOptions(providerOptions),
+    ...ownOptions({ providerOptions }, PROVIDER),
   }));
   return JSON.stringify({ requests });
 }

@@ -1,14 +1,16 @@
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
+import { withPartOptions } from '../http/own-options.js';
 import { withBytes } from '../media/data-url.js';
+import { PROVIDER } from './endpoint.js';
 import type { WireObject } from './wire.js';
 
 /** One part of a message that is not of the model's own making; undefined for empty text, which the API refuses. */
 export function partToWire(part: UserPart): WireObject | undefined {
   switch (part.type) {
     case 'text':
-      return part.text === '' ? undefined : { text: part.text };
+      return part.text === '' ? undefined : own({ text: part.text }, part);
     case 'audio':
-      return { inlineData: { mimeType: part.mediaType, data: part.data } };
+      return own({ inlineData: { mimeType: part.mediaType, data: part.data } }, part);
     case 'image':
     case 'file':
       return mediaToWire(part);
@@ -19,8 +21,11 @@ export function partToWire(part: UserPart): WireObject | undefined {
 export function mediaToWire(given: ImagePart | FilePart): WireObject {
   const part = withBytes(given);
   const mimeType = mediaTypeOf(part);
-  if (part.data !== undefined) return { inlineData: { mimeType, data: part.data } };
-  return { fileData: { mimeType, fileUri: part.url } };
+  return own(part.data === undefined ? { fileData: { mimeType, fileUri: part.url } } : { inlineData: { mimeType, data: part.data } }, part);
+}
+
+function own(wire: WireObject, part: UserPart): WireObject {
+  return withPartOptions(wire, part, PROVIDER);
 }
 
 function mediaTypeOf({ mediaType }: ImagePart | FilePart): string | undefined {

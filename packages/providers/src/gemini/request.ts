@@ -1,13 +1,14 @@
 import { type ChatRequest, isRecord, type ReasoningEffort, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
+import { ownOptions } from '../http/own-options.js';
 import { contentsToWire } from './contents.js';
+import { PROVIDER } from './endpoint.js';
 import { isGemini3, thinkingOf } from './models.js';
 import {
   type BuiltRequest,
   knownEffort,
   nothingToAnswer,
   outputSchema,
-  ownOptions,
   schemaToWire,
   stopTexts,
   TOOL_NAMES,
@@ -36,7 +37,7 @@ export function buildRequest(given: ChatRequest, ownModel: string): BuiltRequest
     ...effortToWire(request.reasoning, model, warnings),
     ...outputToWire(request, model, warnings),
   };
-  const own = ownOptions(request.providerOptions);
+  const own = ownOptions(request, PROVIDER);
   const body: WireObject = {
     ...(systemInstruction === undefined ? {} : { systemInstruction }),
     contents,

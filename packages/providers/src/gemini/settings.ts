@@ -9,6 +9,7 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import type { ToolNameRule } from '../hand-over/tool-names.js';
+import { replaced } from '../http/own-options.js';
 import { inDraft2020 } from '../schemas/draft-2020.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
@@ -88,10 +89,6 @@ export function warnOfNoTools(toolChoice: ChatRequest['toolChoice'], warnings: W
   warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
 }
 
-export function ownOptions(options: ModelSettings['providerOptions']): WireObject {
-  return options !== undefined && Object.hasOwn(options, PROVIDER) ? (options[PROVIDER] as WireObject) : {};
-}
-
 /** The caller's own fields: objects are joined with what was derived from settings, `lists` are added to, anything else wins and is told. */
 export function withOwnOptions(body: WireObject, own: WireObject, lists: readonly string[], warnings: Warning[]): WireObject {
   const added: Record<string, WireJson> = {};
@@ -114,8 +111,7 @@ function joined(mine: WireObject, theirs: WireObject, path: string, warnings: Wa
     const where = `${path}${field}`;
     if (isRecord(old) && isRecord(value)) out[field] = joined(old as WireObject, value as WireObject, `${where}.`, warnings);
     else {
-      if (old !== undefined && !DEFAULTS.has(where))
-        warnings.push({ code: 'other', setting: where, message: `providerOptions replace the field "${where}" of the request.` });
+      if (old !== undefined && !DEFAULTS.has(where)) warnings.push(replaced(where));
       out[field] = value;
     }
   }

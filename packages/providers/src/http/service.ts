@@ -94,24 +94,6 @@ export function serviceFor(
   };
 }
 
-/** The caller's own fields for this provider, or for the one whose protocol it speaks. */
-export function ownOptions(
-  request: { readonly providerOptions?: { readonly [provider: string]: JsonObject } },
-  ...names: readonly string[]
-): JsonObject {
-  const own = names.find(name => Object.hasOwn(request.providerOptions ?? {}, name));
-  return own === undefined ? {} : request.providerOptions![own]!;
-}
-
-/** The caller's own fields over the request's; each one that is replaced is told. */
-export function withOwnOptions(body: JsonObject, own: JsonObject, warnings: Warning[]): JsonObject {
-  for (const field of Object.keys(own)) {
-    if (!Object.hasOwn(body, field)) continue;
-    warnings.push({ code: 'other', setting: field, message: `providerOptions replace the field "${field}" of the request.` });
-  }
-  return { ...body, ...own };
-}
-
 /** Something that was asked for and not done. */
 export function unsupportedSetting(setting: string, message: string): Warning {
   return { code: 'unsupported_setting', setting, message };

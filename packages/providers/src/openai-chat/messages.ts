@@ -50,7 +50,7 @@ function userContent(content: string | readonly UserPart[], profile: Profile, wa
   if (typeof content === 'string') return content;
   const [only] = content;
   // The plainest form: many small servers only know text content.
-  if (content.length === 1 && only?.type === 'text') return only.text;
+  if (content.length === 1 && only?.type === 'text' && only.providerOptions === undefined) return only.text;
   const wire = content.map(part => partToWire(part, profile, warnings));
   return profile.contentLists || wire.some(part => part.type !== 'text') ? wire : wire.map(part => part.text).join('\n\n');
 }

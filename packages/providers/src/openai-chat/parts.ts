@@ -1,10 +1,16 @@
 import type { FilePart, UserPart, Warning } from '@antiphon/engine';
 import { warnOnce } from '../hand-over/left-behind.js';
+import { withPartOptions } from '../http/own-options.js';
 import type { Profile } from './profiles.js';
 import type { WireObject } from './wire.js';
 
 /** One part of a user message. A kind that the server does not take becomes a note for the model, and a warning for the caller. */
 export function partToWire(part: UserPart, profile: Profile, warnings: Warning[]): WireObject {
+  const wire = plainPart(part, profile, warnings);
+  return wire.type === 'text' && part.type !== 'text' ? wire : withPartOptions(wire, part, profile.name, 'openai');
+}
+
+function plainPart(part: UserPart, profile: Profile, warnings: Warning[]): WireObject {
   switch (part.type) {
     case 'text':
       return { type: 'text', text: part.text };

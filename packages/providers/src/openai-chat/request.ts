@@ -1,5 +1,6 @@
 import type { ChatRequest, ModelSettings, ReasoningEffort, Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { messagesToWire } from './messages.js';
 import type { Profile } from './profiles.js';
 import { strictSchema } from './strict-schema.js';
@@ -28,7 +29,7 @@ export function buildRequest(given: ChatRequest, model: string, profile: Profile
     ...outputToWire(request.output, profile, warnings),
     ...cacheToWire(request.promptCache, profile, warnings),
   };
-  return { body: JSON.stringify(withOptions(body, request, profile, warnings)), warnings, ownNames };
+  return { body: JSON.stringify(withOwnOptions(body, ownOptions(request, profile.name, 'openai'), warnings)), warnings, ownNames };
 }
 
 function settingsToWire(request: ModelSettings, profile: Profile, warnings: Warning[]): WireObject {
@@ -120,23 +121,6 @@ function nearestEffort(effort: ReasoningEffort, known: readonly ReasoningEffort[
   const place = LADDER.indexOf(effort);
   const distance = (other: ReasoningEffort) => Math.abs(LADDER.indexOf(other) - place);
   return known.reduce((best, next) => (distance(next) < distance(best) ? next : best), known[0] ?? effort);
-}
-
-/** The caller's own fields, as they are. They win over what was derived from settings, and say so. */
-function withOptions(body: WireObject, request: ChatRequest, profile: Profile, warnings: Warning[]): WireObject {
-  const options = ownOption(request, profile.name) ?? ownOption(request, 'openai');
-  if (!options) return body;
-  for (const field of Object.keys(options)) {
-    if (Object.hasOwn(body, field)) {
-      warnings.push({ code: 'other', setting: field, message: `providerOptions replace the field "${field}" of the request.` });
-    }
-  }
-  return { ...body, ...(options as WireObject) };
-}
-
-function ownOption(request: ChatRequest, name: string) {
-  const options = request.providerOptions;
-  return options !== undefined && Object.hasOwn(options, name) ? options[name] : undefined;
 }
 
 function unsupported(setting: string, message: string): Warning {

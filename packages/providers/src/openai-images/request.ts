@@ -1,7 +1,7 @@
 import type { ImageEditRequest, ImagePart, ImageRequest, JsonObject, Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
-import { ownOptions, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { type ImageFamily, imageFamily } from './models.js';
 
 /** What a request becomes on the wire. */

@@ -11,7 +11,8 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, type Service, type ServiceOptions, serviceFor, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { namesOf } from '../http/usage.js';
 import { type OpenaiModerationResult, readVerdicts, unjudged } from './verdicts.js';
 

@@ -1,5 +1,6 @@
 import type { AudioPart, FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
 import { warnOnce } from '../hand-over/left-behind.js';
+import { withPartOptions } from '../http/own-options.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 
@@ -30,6 +31,12 @@ function plainText(part: ToolResultPart): string | undefined {
 }
 
 function inputPart(part: Part, profile: Profile, warnings: Warning[]): WireObject {
+  const wire = plainPart(part, profile, warnings);
+  if (part.type === 'json' || (wire.type === 'input_text' && part.type !== 'text')) return wire;
+  return withPartOptions(wire, part, profile.name, 'openai');
+}
+
+function plainPart(part: Part, profile: Profile, warnings: Warning[]): WireObject {
   switch (part.type) {
     case 'text':
       return { type: 'input_text', text: part.text };

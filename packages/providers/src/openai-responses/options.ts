@@ -1,4 +1,5 @@
-import { type ChatRequest, isRecord, type JsonObject, type Warning } from '@antiphon/engine';
+import { isRecord, type JsonObject, type Warning } from '@antiphon/engine';
+import { replaced } from '../http/own-options.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 
 /** Fields that hold a list: the caller's entries come behind the request's. */
@@ -8,15 +9,6 @@ const GROUPS: ReadonlySet<string> = new Set(['reasoning', 'text']);
 /** Fields that only have a default in the request. */
 const DEFAULTS: ReadonlySet<string> = new Set(['store', 'stream']);
 
-/** The caller's fields for this provider; those for `openai` count for every server that speaks its protocol. */
-export function ownOptions({ providerOptions = {} }: Pick<ChatRequest, 'providerOptions'>, provider: string): JsonObject {
-  for (const name of [provider, 'openai']) {
-    const options = Object.hasOwn(providerOptions, name) ? providerOptions[name] : undefined;
-    if (options !== undefined) return options;
-  }
-  return {};
-}
-
 /** The caller's fields on top of the request: added to lists, side by side in groups, else instead of what was derived from settings. */
 export function mergeOptions(body: WireObject, own: JsonObject, warnings: Warning[]): WireObject {
   const merged: Record<string, WireJson> = { ...body };
@@ -25,16 +17,12 @@ export function mergeOptions(body: WireObject, own: JsonObject, warnings: Warnin
     if (LISTS.has(field) && Array.isArray(before) && Array.isArray(value)) {
       merged[field] = field === 'include' ? [...new Set([...before, ...value])] : [...before, ...value];
     } else if (GROUPS.has(field) && isRecord(before) && isRecord(value)) {
-      for (const key of Object.keys(value)) if (Object.hasOwn(before, key)) replaced(`${field}.${key}`, warnings);
+      for (const key of Object.keys(value)) if (Object.hasOwn(before, key)) warnings.push(replaced(`${field}.${key}`));
       merged[field] = { ...before, ...value } as WireObject;
     } else {
-      if (before !== undefined && !DEFAULTS.has(field)) replaced(field, warnings);
+      if (before !== undefined && !DEFAULTS.has(field)) warnings.push(replaced(field));
       merged[field] = value as WireJson;
     }
   }
   return merged;
-}
-
-function replaced(field: string, warnings: Warning[]): void {
-  warnings.push({ code: 'other', setting: field, message: `providerOptions replace the field "${field}" of the request.` });
 }

@@ -1,11 +1,12 @@
 import { type ChatRequest, isRecord, type JsonObject, type ReasoningEffort, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
+import { ownOptions } from '../http/own-options.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import { strictSchema } from '../openai-chat/strict-schema.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { inputItems } from './input-items.js';
 import { reasonsUnasked, refusesReasoning } from './models.js';
-import { mergeOptions, ownOptions } from './options.js';
+import { mergeOptions } from './options.js';
 
 /** A request, ready to be sent. */
 export interface BuiltRequest {
@@ -24,7 +25,7 @@ export interface BuiltRequest {
 export function buildRequest(given: ChatRequest, defaultModel: string, profile: Profile): BuiltRequest {
   const { request, ownNames } = withToolNames(given, profile.toolNames);
   const warnings: Warning[] = [];
-  const own = ownOptions(request, profile.name);
+  const own = ownOptions(request, profile.name, 'openai');
   const model = request.model ?? defaultModel;
   // What runs in the background has to be stored to be found again.
   const store = own.background === true;

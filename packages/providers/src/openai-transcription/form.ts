@@ -3,7 +3,8 @@ import type { AudioPart, TranscriptionSettings } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
-import { ownOptions, type Service } from '../http/service.js';
+import { ownOptions } from '../http/own-options.js';
+import type { Service } from '../http/service.js';
 import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';

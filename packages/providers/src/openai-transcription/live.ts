@@ -2,7 +2,8 @@
 import type { AdapterContext, JsonObject, StreamTranscriptionRequest, TranscriptionAdapterEvent } from '@antiphon/engine';
 import { base64Of } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
-import { ownOptions, type Service } from '../http/service.js';
+import { ownOptions } from '../http/own-options.js';
+import type { Service } from '../http/service.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
 import { Socket } from '../websocket/socket.js';

@@ -1,6 +1,7 @@
 import type { AdapterContext, EmbeddingAdapter, EmbeddingRequest, EmbeddingResponse, JsonObject, Warning } from '@antiphon/engine';
 import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, type Service, type ServiceOptions, serviceFor, unsupportedSetting, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type Service, type ServiceOptions, serviceFor, unsupportedSetting } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
 import { readVectors } from '../openai-embeddings/vectors.js';
 import { VOYAGE, VOYAGE_BASE_URL, VOYAGE_PATHS } from './vendor.js';

@@ -1,7 +1,8 @@
 import { type AdapterContext, isRecord, type RerankAdapter, type RerankRequest, type RerankResponse, type Warning } from '@antiphon/engine';
 import { readScores } from '../cohere/scores.js';
 import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, type Service, type ServiceOptions, serviceFor, withOwnOptions } from '../http/service.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
 import { VOYAGE, VOYAGE_BASE_URL, VOYAGE_PATHS } from './vendor.js';
 

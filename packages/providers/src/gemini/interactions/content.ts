@@ -1,7 +1,9 @@
 // Words, pictures, sound and files in the terms of the Interactions API, both ways.
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
-import { base64Of, bytesOf } from '../../http/bytes.js';
+import { base64Of, bytesOf, joinedBytes } from '../../http/bytes.js';
+import { withPartOptions } from '../../http/own-options.js';
 import { withBytes } from '../../media/data-url.js';
+import { PROVIDER } from '../endpoint.js';
 import { oneMediaType } from '../parts.js';
 import type { WireObject } from '../wire.js';
 
@@ -11,6 +13,11 @@ const MEDIA: ReadonlySet<string> = new Set(['image', 'audio', 'video', 'document
 
 /** One part of a message; undefined for empty text. */
 export function contentToWire(part: UserPart): WireObject | undefined {
+  const content = plainContent(part);
+  return content && withPartOptions(content, part, PROVIDER);
+}
+
+function plainContent(part: UserPart): WireObject | undefined {
   switch (part.type) {
     case 'text':
       return part.text === '' ? undefined : { type: 'text', text: part.text };
@@ -54,14 +61,7 @@ export function fileOf(content: Record<string, unknown>): FilePart | ImagePart |
 /** Sound that comes in pieces, each with its own padding, as one base64 text. */
 export function joinedBase64(pieces: readonly string[]): string {
   if (pieces.slice(0, -1).every(piece => piece.length % 4 === 0 && !piece.endsWith('='))) return pieces.join('');
-  const parts = pieces.map(piece => bytesOf(piece) ?? new Uint8Array());
-  const bytes = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return base64Of(bytes);
+  return base64Of(joinedBytes(pieces.map(piece => bytesOf(piece) ?? new Uint8Array())));
 }
 
 function mediaTypeOf({ type, mime_type: mime, sample_rate: rate }: Record<string, unknown>): string {

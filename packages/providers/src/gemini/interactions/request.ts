@@ -1,12 +1,13 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
 import { withToolNames } from '../../hand-over/tool-names.js';
+import { ownOptions } from '../../http/own-options.js';
+import { PROVIDER } from '../endpoint.js';
 import { thinkingOf } from '../models.js';
 import {
   type BuiltRequest,
   knownEffort,
   nothingToAnswer,
   outputSchema,
-  ownOptions,
   schemaToWire,
   stopTexts,
   TOOL_NAMES,
@@ -28,7 +29,7 @@ export function buildInteraction(given: ChatRequest, ownModel: string): BuiltReq
   const { request, ownNames } = withToolNames(given, TOOL_NAMES);
   const warnings: Warning[] = [];
   const model = request.model ?? ownModel;
-  const own = ownOptions(request.providerOptions);
+  const own = ownOptions(request, PROVIDER);
   const { system, steps } = historyToSteps(request.messages, model, own.previous_interaction_id, warnings);
   if (steps.length === 0 && own.input === undefined) throw nothingToAnswer();
   if (request.promptCache !== undefined) {
