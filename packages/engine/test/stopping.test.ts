@@ -97,3 +97,26 @@ describe('being stopped', () => {
     expect([clock.now(), clock.pending]).toEqual([60, 0]);
   });
 });
+
+describe('an answer that breaks off', () => {
+  const counted = { inputTokens: 100, cachedInputTokens: 90, outputTokens: 1, totalTokens: 101 };
+  const breaking = (failure: 'fails' | 'is aborted', stop: AbortController): ChatAdapter => ({
+    provider: 'test',
+    model: 'm',
+    async *stream(): AsyncGenerator<AdapterEvent> {
+      yield { type: 'message_start', usage: counted };
+      yield { type: 'text_delta', index: 0, delta: 'Once' };
+      if (failure === 'fails') throw new AdapterError('provider_unavailable', 'Overloaded.');
+      stop.abort();
+      yield { type: 'text_delta', index: 0, delta: ' upon' };
+    },
+  });
+
+  test.each(['fails', 'is aborted'] as const)('has used what its provider had counted when it %s', async failure => {
+    const stop = new AbortController();
+    const { status, usage, steps } = await createEngine({ chat: breaking(failure, stop) }).chat('Hi', { signal: stop.signal });
+    expect(status).toBe(failure === 'fails' ? 'failed' : 'interrupted');
+    expect(usage).toEqual(counted);
+    expect(steps[0]?.usage).toEqual(counted);
+  });
+});

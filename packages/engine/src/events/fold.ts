@@ -1,12 +1,13 @@
 import { addCost, type Cost } from '../data/cost.js';
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
 import { messageToolCalls, toolResult } from '../data/messages.js';
-import type { AssistantPart, SourcePart, ToolCall } from '../data/parts.js';
+import type { SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
 import { repairMessages } from '../loop/repair.js';
-import type { MessageEnd, StreamEvent } from './events.js';
-import type { FinishReason, Warning } from './finish.js';
+import type { StreamEvent } from './events.js';
+import type { Warning } from './finish.js';
+import { OpenStep } from './open-step.js';
 import type { InterruptReason, Outcome, OutcomeBase, Pending, Step } from './outcome.js';
 
 /** How a run ended, beside everything that arrived. */
@@ -14,8 +15,6 @@ export type Verdict =
   | { readonly status: 'completed'; readonly output?: unknown }
   | { readonly status: 'interrupted'; readonly reason: InterruptReason; readonly pending: Pending }
   | { readonly status: 'failed'; readonly error: AntiphonError };
-
-type OpenPart = { -readonly [K in keyof AssistantPart]: AssistantPart[K] } & { text?: string };
 
 /**
  * Builds an outcome from events: `push` each, then `outcome(verdict)`. The loop itself uses it, so a streamed run and a plain one cannot
@@ -42,7 +41,7 @@ export class RunFold {
     switch (event.type) {
       case 'message_start':
         this.#closeStep();
-        this.#step = new OpenStep(event.model, event.responseId);
+        this.#step = new OpenStep(event);
         this.#step.reasoningFrom = this.#reasoning.length;
         return;
       case 'text_delta':
@@ -105,8 +104,9 @@ export class RunFold {
     return this.#step ? [...this.#messages, ...this.#step.messages()] : [...this.#messages];
   }
 
+  /** With what an open or broken answer had counted. */
   get usage(): Usage {
-    return this.#usage;
+    return this.#step && !this.#step.end ? addUsage(this.#usage, this.#step.usage) : this.#usage;
   }
 
   /** US dollars of the steps so far; infinite when that is not known. */
@@ -144,7 +144,7 @@ export class RunFold {
       ...(last?.rawFinishReason === undefined ? {} : { rawFinishReason: last.rawFinishReason }),
       reasoning: this.#reasoning,
       sources: [...this.#sources],
-      usage: this.#usage,
+      usage: this.usage,
       ...(typeof this.#cost === 'object' ? { cost: this.#cost } : {}),
       warnings: [...this.#warnings],
       messages: this.messages,
@@ -163,6 +163,7 @@ export class RunFold {
 
   #closeStep(): void {
     if (!this.#step) return;
+    this.#usage = this.usage;
     if (this.#step.began) this.#steps.push(this.#step.toStep());
     this.#messages.push(...this.#step.messages());
     this.#step = undefined;
@@ -204,77 +205,6 @@ export function verdictOf(outcome: Outcome): Verdict {
       return { status: 'interrupted', reason: outcome.reason, pending: outcome.pending };
     case 'failed':
       return { status: 'failed', error: outcome.error };
-  }
-}
-
-/** A model call that is still being read. Blocks are kept by index, since their deltas may interleave. */
-class OpenStep {
-  readonly #parts = new Map<number, AssistantPart | OpenPart>();
-  readonly results = new Map<string, ToolMessage>();
-  /** Where this step's part of all reasoning text begins. */
-  reasoningFrom = 0;
-  end: MessageEnd | undefined;
-
-  constructor(
-    readonly model?: string,
-    readonly responseId?: string,
-  ) {}
-
-  get began(): boolean {
-    return this.#parts.size > 0 || this.end !== undefined;
-  }
-
-  append(index: number, type: 'text' | 'reasoning', delta: string): void {
-    const part = this.#parts.get(index);
-    if (part && 'text' in part) (part as { text: string }).text += delta;
-    else this.#parts.set(index, { type, text: delta });
-  }
-
-  set(index: number, part: AssistantPart): void {
-    this.#parts.set(index, part);
-  }
-
-  messages(): Message[] {
-    const message = this.message();
-    if (!message) return [];
-    // Results stand in the order of the calls, whichever finished first.
-    const results = this.calls().flatMap(call => this.results.get(call.id) ?? []);
-    return [message, ...results];
-  }
-
-  message(): AssistantMessage | undefined {
-    const parts = [...this.#parts.entries()].sort(([a], [b]) => a - b).map(([, part]) => ({ ...part }) as AssistantPart);
-    if (parts.length === 0) return undefined;
-    return { role: 'assistant', content: parts, ...(this.end ? {} : { interrupted: true }) };
-  }
-
-  calls(): ToolCall[] {
-    const calls: ToolCall[] = [];
-    for (const [, part] of [...this.#parts.entries()].sort(([a], [b]) => a - b)) {
-      if (part.type === 'tool_call') {
-        const { type: _, ...call } = part;
-        calls.push(call as ToolCall);
-      }
-    }
-    return calls;
-  }
-
-  toStep(): Step {
-    const message = this.message();
-    const model = this.end?.model ?? this.model;
-    const responseId = this.end?.responseId ?? this.responseId;
-    return {
-      ...(message === undefined ? {} : { message }),
-      toolCalls: this.calls(),
-      toolResults: this.calls().flatMap(call => this.results.get(call.id) ?? []),
-      finishReason: this.end?.finishReason ?? ('other' satisfies FinishReason),
-      ...(this.end?.rawFinishReason === undefined ? {} : { rawFinishReason: this.end.rawFinishReason }),
-      ...(this.end?.paused === undefined ? {} : { paused: this.end.paused }),
-      usage: this.end?.usage ?? {},
-      ...(this.end?.cost === undefined ? {} : { cost: this.end.cost }),
-      ...(model === undefined ? {} : { model }),
-      ...(responseId === undefined ? {} : { responseId }),
-    };
   }
 }
 
