@@ -54,7 +54,11 @@ export function echoGuard({ sourceRate, sinkRate }: EchoGuardOptions): EchoGuard
   };
   return {
     name: 'echo guard',
-    playing: samples => void waiting.push(...played.push(samples)),
+    playing(samples) {
+      waiting.push(...played.push(samples));
+      // Nobody may be listening.
+      if (waiting.length > LAGS) waiting.splice(0, waiting.length - LAGS);
+    },
     flushed: () => void waiting.splice(0),
     judge(frame) {
       if (quietFor >= LAGS && waiting.length === 0) return 1;
