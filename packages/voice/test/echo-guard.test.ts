@@ -96,6 +96,16 @@ describe('the echo guard', () => {
     expect(idle.judge(new Float32Array(FRAME))).toBe(1);
   });
 
+  test('takes a click for no sound: scripted voices of one level are none', () => {
+    const constant = new Float32Array(320).fill(0.1);
+    const clicked = guard();
+    const verdicts = Array.from({ length: 60 }, (_, i) => {
+      clicked.playing(constant);
+      return clicked.judge(i < 10 ? new Float32Array(320) : constant);
+    });
+    expect(new Set(verdicts)).toEqual(new Set([1]));
+  });
+
   test('forgets what was flushed', () => {
     const cut = guard();
     judge(cut, heardIn({ delayMs: 50, gainDb: -6 }, AGENT));

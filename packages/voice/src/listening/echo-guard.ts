@@ -22,8 +22,9 @@ const SURE = 0.7;
 const MEMORY = 0.6;
 /** Growth of the noise floor in a slot, and how far noise rises above it. */
 const NOISE = { growth: 1.003, margin: 2 };
-/** Below this level nothing is played or heard. */
+/** Below this level nothing is played or heard; and so many slots in a row that are louder are more than a click. */
 const SILENCE = 1e-3;
+const CLICK = 3;
 /** Slots that may wait: the loudspeaker is given sound some 80 ms early, and one that runs faster than the source must not fall behind. */
 const MAX_WAITING = 20;
 
@@ -42,6 +43,7 @@ export function echoGuard({ sourceRate, sinkRate }: EchoGuardOptions): EchoGuard
   const heard = new BandLevels(sourceRate);
   const bands = Array.from({ length: BANDS }, () => new BandEcho());
   const waiting: Float32Array[] = [];
+  let loudFor = 0;
   let quietFor = LAGS;
   let warmUp = WARM_UP;
   let foreign = 0;
@@ -49,7 +51,8 @@ export function echoGuard({ sourceRate, sinkRate }: EchoGuardOptions): EchoGuard
 
   const advance = () => {
     const slot = waiting.shift();
-    quietFor = slot?.some(level => level > SILENCE) ? 0 : quietFor + 1;
+    loudFor = slot?.some(level => level > SILENCE) ? loudFor + 1 : 0;
+    quietFor = loudFor >= CLICK ? 0 : quietFor + 1;
     for (const [i, band] of bands.entries()) band.play(slot?.[i] ?? 0);
   };
   return {
