@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '@antiphon/engine';
+import { lookUp, pointerSteps } from '../schemas/pointer.js';
 import type { GrammarDefs, GrammarSchema } from './binding.js';
 
 /** A schema for grammars, and the words of the JSON Schema that no grammar here holds. */
@@ -53,29 +54,15 @@ class References {
   nameOf(ref: string): string | undefined {
     const known = this.#names.get(ref);
     if (known !== undefined) return known;
-    const steps = stepsOf(ref);
-    const target = steps?.reduce<unknown>(
-      (value, step) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined,
-      this.#root,
-    );
-    if (steps === undefined || !isRecord(target)) return undefined;
-    const last = steps.at(-1) ?? 'root';
+    const target = lookUp(ref, this.#root);
+    if (!isRecord(target)) return undefined;
+    const last = pointerSteps(ref)?.at(-1) ?? 'root';
     const name = [...this.#names.values()].includes(last) ? `${last}_${this.#names.size}` : last;
     // Named before it is looked into, because it may refer to itself.
     this.#names.set(ref, name);
     this.#defs[name] = convert(target, this, this.#notHeld);
     return name;
   }
-}
-
-/** `#/$defs/a~1b` → `['$defs', 'a/b']`; undefined for a reference to elsewhere. */
-function stepsOf(ref: string): string[] | undefined {
-  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
-  return ref
-    .split('/')
-    .slice(1)
-    .map(step => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function canHoldDefs(schema: GrammarSchema): boolean {
