@@ -1,7 +1,8 @@
 // One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
-import { type AdapterContext, AdapterError, addUsage, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
+import { type AdapterContext, AdapterError, addUsage, isRecord, type Usage } from '@antiphon/engine';
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
+import { ownOptions } from '../http/own-options.js';
 import { continuationOf, continued } from './continuation.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
 import { blockReason, finishReason } from './finish.js';
@@ -75,8 +76,8 @@ export function textOf(parts: readonly WirePart[]): string {
 }
 
 /** The caller's own fields of the request; a `generationConfig` is joined with ours. */
-export function withOwn(body: WireObject, options: { readonly [provider: string]: JsonObject } | undefined): WireObject {
-  const own = options !== undefined && Object.hasOwn(options, PROVIDER) ? (options[PROVIDER] as WireObject) : {};
+export function withOwn(body: WireObject, request: Parameters<typeof ownOptions>[0]): WireObject {
+  const own: WireObject = ownOptions(request, PROVIDER);
   return {
     ...body,
     ...own,

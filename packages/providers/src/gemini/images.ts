@@ -79,7 +79,7 @@ async function make(
   };
   const parts = [{ text: request.prompt }, ...inputs.map(mediaToWire)];
   const body: WireObject = { contents: [{ role: 'user', parts }], generationConfig };
-  const answer = await generate(endpoint, model, withOwn(body, request.providerOptions), context);
+  const answer = await generate(endpoint, model, withOwn(body, request), context);
   const images = answer.parts.flatMap(pictureIn);
   if (images.length === 0) throw withoutPicture(textOf(answer.parts) || answer.why, answer.finish);
   return { images, ...answer.about, warnings };

@@ -45,16 +45,21 @@ export function stopTexts(stop: ModelSettings['stop'], warnings: Warning[]): rea
   return stop?.length ? stop.slice(0, MAX_STOPS) : undefined;
 }
 
-/** The effort that the model knows and that is nearest to the one asked for. */
+/** Of the efforts that the model knows, the one nearest to what was asked for; undefined when nothing was, or the model does not think. */
 export function knownEffort(
-  effort: ReasoningEffort,
+  effort: ReasoningEffort | undefined,
   model: string,
   known: readonly ReasoningEffort[],
   warnings: Warning[],
-): ReasoningEffort {
+): ReasoningEffort | undefined {
+  if (effort === undefined) return undefined;
+  if (known.length === 0) {
+    if (effort !== 'none') warnings.push(unsupported('reasoning', `${model} does not think; the effort was not sent.`));
+    return undefined;
+  }
   const place = LADDER.indexOf(effort);
   const distance = (other: ReasoningEffort) => Math.abs(LADDER.indexOf(other) - place);
-  const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best), known[0] ?? effort);
+  const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best));
   if (nearest !== effort) warnings.push(unsupported('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
   return nearest;
 }
@@ -74,7 +79,7 @@ export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, mo
   return schemaToWire(output.schema as WireObject, 'output', `the schema of ${output.name}`, warnings);
 }
 
-export function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
+function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
   const stripped = new Set<string>();
   const supported = supportedSchema(inDraft2020(schema as JsonObject) as WireObject, stripped);
   if (stripped.size > 0) {
@@ -83,10 +88,31 @@ export function schemaToWire(schema: WireObject, setting: string, whose: string,
   return supported;
 }
 
-/** Warns of a call that was demanded of nobody. */
-export function warnOfNoTools(toolChoice: ChatRequest['toolChoice'], warnings: Warning[]): void {
-  if (toolChoice === undefined || toolChoice === 'none' || toolChoice === 'auto') return;
-  warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+/** `field`: where the API takes a cache that was made before. */
+export function warnOfCache({ promptCache }: ChatRequest, field: string, warnings: Warning[]): void {
+  if (promptCache === undefined) return;
+  warnings.push(unsupported('promptCache', `Gemini caches by itself; a cache of your own goes into providerOptions as ${field}.`));
+}
+
+/**
+ * The tools as functions of the API, whose schema stands in the field `schemaField`; undefined, and a warning when a call was demanded, if there
+ * are none.
+ */
+export function functionsToWire(
+  { tools = [], toolChoice }: ChatRequest,
+  schemaField: string,
+  warnings: Warning[],
+): readonly WireObject[] | undefined {
+  if (tools.length === 0) {
+    if (toolChoice === 'required' || typeof toolChoice === 'object')
+      warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+    return undefined;
+  }
+  return tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description: description === '' ? undefined : description,
+    [schemaField]: schemaToWire(inputSchema as WireObject, 'tools', `the tool ${name}`, warnings),
+  }));
 }
 
 /** The caller's own fields: objects are joined with what was derived from settings, `lists` are added to, anything else wins and is told. */

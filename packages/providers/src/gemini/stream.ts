@@ -20,8 +20,7 @@ export class ChunkReader {
   #usage = new UsageReport();
   readonly #sources = new Sources();
   readonly #warnedOf = new Set<string>();
-  #responseId: string | undefined;
-  #model: string | undefined;
+  readonly #about: { model?: string; responseId?: string } = {};
   #rawFinish: string | undefined;
   /** The prompt itself was refused. */
   #blocked = false;
@@ -50,8 +49,8 @@ export class ChunkReader {
       this.error = findServerError(value);
       if (this.error) return;
     }
-    if (typeof chunk.responseId === 'string' && chunk.responseId !== '') this.#responseId ??= chunk.responseId;
-    if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#model ??= chunk.modelVersion;
+    if (typeof chunk.responseId === 'string' && chunk.responseId !== '') this.#about.responseId ??= chunk.responseId;
+    if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#about.model ??= chunk.modelVersion;
     this.#usage.add(usageMetadata);
     if (isRecord(promptFeedback)) this.#acceptFeedback(promptFeedback);
     // What stands behind a refusal is no answer to the prompt.
@@ -79,9 +78,9 @@ export class ChunkReader {
     const reason = this.#blocked ? 'content_filter' : finishReason(raw, this.#blocks.hasCalls);
     // Calls that were cut off stay open, so that they are marked as such.
     if (reason !== 'length' && reason !== 'content_filter') this.#calls.end();
-    this.#blocks.start(this.#about());
+    this.#blocks.start(this.#about);
     for (const source of this.#sources.all) this.#blocks.source(source);
-    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: addUsage(this.#before, this.#usage.read()), ...this.#about() });
+    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: addUsage(this.#before, this.#usage.read()), ...this.#about });
   }
 
   #acceptFeedback(feedback: Record<string, unknown>): void {
@@ -111,7 +110,8 @@ export class ChunkReader {
   }
 
   #acceptPart(part: WirePart): void {
-    this.#begin();
+    // The message begins with its first content: until then a failed request can be repeated unseen.
+    this.#blocks.start(this.#about);
     if (isRecord(part.functionCall)) this.#calls.add(part.functionCall, part.thoughtSignature);
     else if (isRecord(part.inlineData)) this.#file(part, part.inlineData);
     else if (isRecord(part.fileData)) this.#file(part, part.fileData);
@@ -173,18 +173,6 @@ export class ChunkReader {
     this.#blocks.endBlock();
     this.#blocks.reasoning(typeof text === 'string' ? text : '', stateOf({ part: part as JsonObject }));
     this.#blocks.endBlock();
-  }
-
-  /** The message begins with its first content: until then a failed request can be repeated unseen. */
-  #begin(): void {
-    this.#blocks.start(this.#about());
-  }
-
-  #about(): { model?: string; responseId?: string } {
-    return {
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    };
   }
 
   #warnOnce(message: string): void {

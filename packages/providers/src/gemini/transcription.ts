@@ -41,7 +41,7 @@ export function geminiTranscription(options: GeminiOptions): TranscriptionAdapte
         !MEDIA_TYPES.includes(mediaType) && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`,
       ]);
       const model = request.model ?? options.model;
-      const body = withOwn(bodyOf(request, RENAMED.get(mediaType) ?? mediaType), request.providerOptions);
+      const body = withOwn(bodyOf(request, RENAMED.get(mediaType) ?? mediaType), request);
       const { parts, finish, about } = await generate(endpoint, model, body, context);
       if (finishReason(finish, false) === 'length') {
         const message = `The transcript of ${PROVIDER} was cut off at the model's limit: send the recording in shorter pieces.`;

@@ -1,5 +1,13 @@
 import { AdapterError, AntiphonError, type BlockWriter, describe, type FinishReason, type Usage } from '@antiphon/engine';
-import type { Chat, ChatWrapper, GeneratedResponse, GenerateOptions, Sequence, Token } from './binding.js';
+import {
+  type Chat,
+  type ChatWrapper,
+  type GeneratedResponse,
+  type GenerateOptions,
+  PROVIDER,
+  type Sequence,
+  type Token,
+} from './binding.js';
 import { paced } from './paced.js';
 import type { LocalRequest } from './request.js';
 import type { Loaded } from './runtime.js';
@@ -45,7 +53,7 @@ export async function generateAnswer(options: GenerationOptions): Promise<void> 
 
 async function writeAnswer(chat: Chat, options: GenerationOptions): Promise<void> {
   const { request, loaded, sequence, signal, blocks, progress } = options;
-  const grammar = request.grammar === undefined ? undefined : await grammarFor(request, loaded);
+  const grammar = await grammarFor(request, loaded);
   const { functions, history } = request;
   const about = { chatHistory: history, ...(functions === undefined ? {} : { availableFunctions: functions }) };
   const prompt = chat.chatWrapper.generateContextState(about).contextText.tokenize(loaded.model.tokenizer);
@@ -105,7 +113,7 @@ async function grammarFor({ grammar }: LocalRequest, { llama }: Loaded): Promise
     return await llama.createGrammarForJsonSchema(grammar);
   } catch (cause) {
     throw new AdapterError('invalid_request', `llamaCpp cannot make a grammar of the output's schema: ${describe(cause)}`, {
-      provider: 'llama-cpp',
+      provider: PROVIDER,
       cause,
     });
   }
@@ -153,11 +161,11 @@ function tooLong(tokens: number, contextSize: number): AdapterError {
   return new AdapterError(
     'context_length_exceeded',
     `The conversation has ${tokens} tokens, which leaves no room for an answer in a context of ${contextSize}: shorten it, or set a larger contextSize.`,
-    { provider: 'llama-cpp' },
+    { provider: PROVIDER },
   );
 }
 
 function asFailure(thrown: unknown): unknown {
   if (AntiphonError.isInstance(thrown)) return thrown;
-  return new AdapterError('unknown', `node-llama-cpp failed: ${describe(thrown)}`, { provider: 'llama-cpp', cause: thrown });
+  return new AdapterError('unknown', `node-llama-cpp failed: ${describe(thrown)}`, { provider: PROVIDER, cause: thrown });
 }

@@ -1,5 +1,6 @@
 import type { ChatRequest, ToolSpec, Warning } from '@antiphon/engine';
-import type { GenerateOptions, GrammarSchema, HistoryItem, ModelFunctions } from './binding.js';
+import { ownOptions } from '../http/own-options.js';
+import { type GenerateOptions, type GrammarSchema, type HistoryItem, type ModelFunctions, PROVIDER } from './binding.js';
 import { toHistory } from './history.js';
 import { grammarSchema } from './schema.js';
 
@@ -23,7 +24,7 @@ export interface LocalRequest {
 const OWN_OPTIONS = ['topK', 'minP'] as const;
 
 /** Pure: no model, no file. What cannot be expressed comes back as a warning. */
-export function buildLocalRequest(request: ChatRequest, provider: string): LocalRequest {
+export function buildLocalRequest(request: ChatRequest): LocalRequest {
   const warnings: Warning[] = [];
   const history = toHistory(request.messages, warnings);
   const tools = offeredTools(request, warnings);
@@ -44,7 +45,7 @@ export function buildLocalRequest(request: ChatRequest, provider: string): Local
     ...(grammar === undefined ? {} : { grammar }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     sampling: {
-      ...samplingOf(request, provider, warnings),
+      ...samplingOf(request, warnings),
       // Repetition is what JSON is made of.
       ...(grammar === undefined && functions === undefined ? {} : { repeatPenalty: false as const }),
       ...(typeof choice === 'object' ? { maxParallelFunctionCalls: 1 } : {}),
@@ -90,10 +91,10 @@ function warnLoose(what: string, setting: string, notHeld: readonly string[], wa
     warnings.push(unsupported(setting, `${what} cannot be held to ${notHeld.join(', ')} by a grammar; the rest of the schema is.`));
 }
 
-function samplingOf(request: ChatRequest, provider: string, warnings: Warning[]): LocalRequest['sampling'] {
-  const { temperature, topP, seed, stop, providerOptions } = request;
+function samplingOf(request: ChatRequest, warnings: Warning[]): LocalRequest['sampling'] {
+  const { temperature, topP, seed, stop } = request;
   const own: Record<string, number> = {};
-  for (const [name, value] of Object.entries(providerOptions?.[provider] ?? {})) {
+  for (const [name, value] of Object.entries(ownOptions(request, PROVIDER))) {
     const known = OWN_OPTIONS.find(option => option === name);
     if (known && typeof value === 'number') own[known] = value;
     else

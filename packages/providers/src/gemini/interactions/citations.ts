@@ -1,22 +1,21 @@
 import { isRecord } from '@antiphon/engine';
 import type { Sources } from '../sources.js';
-
-type Wire = Record<string, unknown>;
+import { listOf, type Wire } from './events.js';
 
 /** Steps whose results are places on the web or in stored files. */
 const SEARCHES: ReadonlySet<unknown> = new Set(['google_search_result', 'url_context_result', 'google_maps_result', 'file_search_result']);
 
 /** Places that the model's words rest on. */
 export function addCitations(annotations: unknown, sources: Sources): void {
-  if (Array.isArray(annotations)) for (const annotation of annotations) if (isRecord(annotation)) addPlace(annotation, sources);
+  for (const annotation of listOf(annotations)) addPlace(annotation, sources);
 }
 
 /** Places that a tool of Google's has found. */
 export function addFindings({ type, result }: Wire, sources: Sources): void {
   if (!SEARCHES.has(type)) return;
-  for (const entry of Array.isArray(result) ? result : [result]) {
-    if (!isRecord(entry) || (typeof entry.status === 'string' && entry.status !== 'success')) continue;
-    for (const place of Array.isArray(entry.places) ? entry.places.filter(isRecord) : [entry]) addPlace(place, sources);
+  for (const entry of listOf(isRecord(result) ? [result] : result)) {
+    if (typeof entry.status === 'string' && entry.status !== 'success') continue;
+    for (const place of Array.isArray(entry.places) ? listOf(entry.places) : [entry]) addPlace(place, sources);
   }
 }
 

@@ -13,10 +13,6 @@ export class HostedStep {
     this.#step = step;
   }
 
-  get type(): string {
-    return String(this.#step.type);
-  }
-
   /** False for a delta that belongs to another kind of step. */
   add(delta: Record<string, unknown>): boolean {
     const { signature, ...rest } = delta;

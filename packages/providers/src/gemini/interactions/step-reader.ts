@@ -29,7 +29,7 @@ export class StepReader {
   readonly #sources = new Sources();
   readonly #open = new Map<unknown, OpenStep>();
   readonly #warnedOf = new Set<string>();
-  #about: { model?: string; responseId?: string } = {};
+  readonly #about: { model?: string; responseId?: string } = {};
   #calls = 0;
   #hasSteps = false;
   #status = '';
@@ -261,8 +261,8 @@ export class StepReader {
 
   #readAbout({ id, model, status }: Wire): void {
     // The id is empty when nothing is stored.
-    if (typeof id === 'string' && id !== '') this.#about = { ...this.#about, responseId: id };
-    if (typeof model === 'string' && model !== '') this.#about = { ...this.#about, model };
+    if (typeof id === 'string' && id !== '') this.#about.responseId = id;
+    if (typeof model === 'string' && model !== '') this.#about.model = model;
     if (typeof status === 'string') this.#status = status;
   }
 
