@@ -4,6 +4,7 @@ import { withPartOptions } from '../http/own-options.js';
 import { withBytes } from '../media/data-url.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
+import { unsupported } from './settings.js';
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
@@ -45,11 +46,7 @@ export function textBlocks(text: string): WireObject[] {
 
 function imageBlock(part: ImagePart, warnings: Warning[]): WireObject {
   if (part.detail === 'low' || part.detail === 'high') {
-    warnings.push({
-      code: 'unsupported_setting',
-      setting: 'detail',
-      message: 'anthropic has no detail setting for images; it was not sent.',
-    });
+    warnings.push(unsupported('detail', 'anthropic has no detail setting for images; it was not sent.'));
   }
   const { mediaType, data, url } = embedded(part);
   const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;

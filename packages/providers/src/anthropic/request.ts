@@ -1,6 +1,6 @@
-import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type Warning } from '@antiphon/engine';
+import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type ToolSpec, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
-import { ownOptions, replaced } from '../http/own-options.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
@@ -93,7 +93,7 @@ function isUnthought({ messages }: WireThread): boolean {
   return results.some(block => block.type === 'tool_result') && !isThought(first);
 }
 
-function toolToWire({ name, description, inputSchema }: NonNullable<ChatRequest['tools']>[number]): WireObject {
+function toolToWire({ name, description, inputSchema }: ToolSpec): WireObject {
   return { name, description: description === '' ? undefined : description, input_schema: toolSchema(inputSchema) as WireObject };
 }
 
@@ -103,7 +103,7 @@ function choiceToWire(
   hasTools: boolean,
   traits: ModelTraits,
   warnings: Warning[],
-): { readonly [key: string]: WireJson } | undefined {
+): WireObject | undefined {
   const isForced = choice === 'required' || typeof choice === 'object';
   if (!hasTools) {
     if (isForced) warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
@@ -156,15 +156,8 @@ function pendingContainer({ messages }: ChatRequest): string | undefined {
 
 /** The caller's own fields, as they are. They win over what was derived from settings, and say so; `output_config` is put together. */
 function withOptions(body: WireObject, options: JsonObject, warnings: Warning[]): WireObject {
-  const merged: Record<string, WireJson> = { ...body };
-  for (const [field, value] of Object.entries(options)) {
-    const before = Object.hasOwn(body, field) ? body[field] : undefined;
-    if (field === 'output_config' && isRecord(before) && isRecord(value)) {
-      merged[field] = { ...(before as WireObject), ...(value as WireObject) };
-      continue;
-    }
-    if (before !== undefined) warnings.push(replaced(field));
-    merged[field] = value as WireJson;
-  }
-  return merged;
+  const { output_config: derived, ...others } = body;
+  const { output_config: own, ...fields } = options;
+  if (!isRecord(derived) || !isRecord(own)) return withOwnOptions(body, options, warnings);
+  return { ...withOwnOptions(others, fields, warnings), output_config: { ...(derived as WireObject), ...(own as WireObject) } };
 }

@@ -15,8 +15,7 @@ export class MessageReader implements AnswerParser {
   readonly #toolUses: ToolUseBlock[] = [];
   /** What the answer as a whole says beside its content. */
   #state: Record<string, unknown> = {};
-  #messageId: string | undefined;
-  #model: string | undefined;
+  readonly #about: { model?: string; responseId?: string } = {};
   #rawFinish: string | undefined;
   #lastIndex: unknown;
   #begun = false;
@@ -77,7 +76,7 @@ export class MessageReader implements AnswerParser {
 
   #finish(): void {
     this.complete = true;
-    this.#closeAll();
+    for (const index of this.#open.keys()) this.#blockStop(index);
     const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
     for (const call of this.#toolUses) call.settle(reason === 'length');
     const tools = this.#usage.serverTools;
@@ -93,21 +92,22 @@ export class MessageReader implements AnswerParser {
       ...(isPause(this.#rawFinish) ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
-      ...this.#about(),
+      ...this.#about,
     });
   }
 
   #start(message: unknown): void {
     if (!isRecord(message)) return;
     const id = typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
-    if (this.#messageId !== undefined && id !== undefined && id !== this.#messageId) {
-      this.fault = `the message ${id} began before ${this.#messageId} had ended; two answers were mixed up`;
+    const { responseId } = this.#about;
+    if (responseId !== undefined && id !== undefined && id !== responseId) {
+      this.fault = `the message ${id} began before ${responseId} had ended; two answers were mixed up`;
       return;
     }
     // The same beginning may come twice.
-    const again = this.#begun || this.#messageId !== undefined;
-    this.#messageId ??= id;
-    if (typeof message.model === 'string' && message.model !== '') this.#model ??= message.model;
+    const again = this.#begun || responseId !== undefined;
+    if (id !== undefined) this.#about.responseId = id;
+    if (typeof message.model === 'string' && message.model !== '') this.#about.model ??= message.model;
     this.#usage.add(message.usage);
     if (again) return;
     // A turn that goes on after a server's tool, and an answer in one piece, begin with content that is already there.
@@ -122,7 +122,8 @@ export class MessageReader implements AnswerParser {
 
   #blockStart(index: unknown, start: Record<string, unknown>): void {
     // Another model goes on in the place of one that declined.
-    this.#model = servedBy(start) ?? this.#model;
+    const model = servedBy(start);
+    if (model !== undefined) this.#about.model = model;
     this.#begin();
     // Blocks follow each other; a proxy may forget to end one.
     for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
@@ -175,18 +176,7 @@ export class MessageReader implements AnswerParser {
     if (this.#begun) return;
     this.#begun = true;
     const usage = this.#usage.read();
-    this.#blocks.start({ ...this.#about(), ...(Object.keys(usage).length === 0 ? {} : { usage }) });
-  }
-
-  #about(): { model?: string; responseId?: string } {
-    return {
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#messageId === undefined ? {} : { responseId: this.#messageId }),
-    };
-  }
-
-  #closeAll(): void {
-    for (const index of [...this.#open.keys()]) this.#blockStop(index);
+    this.#blocks.start({ ...this.#about, ...(Object.keys(usage).length === 0 ? {} : { usage }) });
   }
 
   #warnOnce(message: string): void {
