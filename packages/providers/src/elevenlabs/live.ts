@@ -3,6 +3,7 @@ import type { AdapterContext, StreamTranscriptionRequest, TranscriptionAdapterEv
 import { base64Of } from '../http/bytes.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
+import { pcmDurationMs } from '../http/sound.js';
 import { reported } from '../websocket/failure.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
@@ -92,8 +93,8 @@ export async function* streamLive(
       if (commit === 'manual') break;
       cancel = clock.setTimer(QUIET_MS, () => socket.finish());
     }
-    for (const event of segments.end()) yield event;
-    yield { type: 'transcription_end', durationMs: Math.round(heardBytes / 2 / (sampleRate / 1000)) };
+    yield* segments.end();
+    yield { type: 'transcription_end', durationMs: pcmDurationMs(heardBytes, sampleRate) };
   } finally {
     cancel();
     stop();

@@ -1,5 +1,6 @@
 import { AdapterError, type TranscriptionAdapter, type TranscriptionRequest, type Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { finishReason } from './finish.js';
 import { generate, textOf, withOwn } from './generate.js';
@@ -34,7 +35,7 @@ export function geminiTranscription(options: GeminiOptions): TranscriptionAdapte
     mediaTypes: MEDIA_TYPES,
     async transcribe(request, context) {
       context.signal.throwIfAborted();
-      const mediaType = (request.audio.mediaType.split(';')[0] ?? '').trim().toLowerCase();
+      const mediaType = bareMediaType(request.audio.mediaType);
       refuse(PROVIDER, [
         request.timestamps === true && 'it cannot tell the times of words (timestamps)',
         request.logprobs === true && 'it cannot tell how sure it is (logprobs)',

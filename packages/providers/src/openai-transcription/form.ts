@@ -5,6 +5,7 @@ import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';
@@ -46,7 +47,7 @@ export function refuseSettings({ provider, model }: Service, request: Transcript
 
 export function formOf(service: Service, request: TranscriptionSettings, audio: AudioPart, stream = false): FormData {
   const { timestamps, logprobs, language, prompt } = request;
-  const mediaType = audio.mediaType.split(';')[0]!.trim().toLowerCase();
+  const mediaType = bareMediaType(audio.mediaType);
   const ending = ENDINGS[mediaType];
   const own = ownOptions(request, service.provider, 'openai');
   refuse(service.provider, [

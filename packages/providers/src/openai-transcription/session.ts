@@ -7,10 +7,9 @@ import {
 } from '@antiphon/engine';
 import { findServerError } from '../http/classify.js';
 import type { ErrorContext } from '../http/errors.js';
-import { readUsage } from '../openai-speech/usage.js';
+import { addUsage, readUsage } from '../openai-speech/usage.js';
 import { reported } from '../websocket/failure.js';
 import { tokensOf } from './spans.js';
-import { addUsage } from './total.js';
 
 /** One segment of the sound, from its commit to its text. */
 interface Segment {
