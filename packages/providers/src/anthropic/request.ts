@@ -1,6 +1,7 @@
 import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type ToolSpec, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
@@ -10,7 +11,7 @@ import { type ModelTraits, traitsOf } from './models.js';
 import { mendReferences } from './repairs.js';
 import { messageState } from './replay.js';
 import { nativeSchema } from './schema.js';
-import { samplingToWire, thinkingToWire, unsupported } from './settings.js';
+import { samplingToWire, thinkingToWire } from './settings.js';
 import { toolSchema } from './tool-schema.js';
 
 export interface BuiltRequest {
@@ -106,13 +107,13 @@ function choiceToWire(
 ): WireObject | undefined {
   const isForced = choice === 'required' || typeof choice === 'object';
   if (!hasTools) {
-    if (isForced) warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+    if (isForced) warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
     return undefined;
   }
   if (choice === 'none') return { type: 'none' };
   const parallel = alone ? { disable_parallel_tool_use: true } : {};
   if (isForced && !traits.forcedTools) {
-    warnings.push(unsupported('toolChoice', 'This model cannot be made to call a tool; the model decides.'));
+    warnings.push(unsupportedSetting('toolChoice', 'This model cannot be made to call a tool; the model decides.'));
     return { type: 'auto', ...parallel };
   }
   if (choice === 'required') return { type: 'any', ...parallel };
@@ -133,7 +134,7 @@ function formatToWire(
   const why = traits.structuredOutput
     ? 'This schema is more than anthropic can hold an answer to'
     : 'This model does not hold answers to a schema';
-  warnings.push(unsupported('output', `${why}; the model was asked in words.`));
+  warnings.push(unsupportedSetting('output', `${why}; the model was asked in words.`));
   const text = `Answer with one JSON object and nothing else: no prose, no code fence. It must fit this JSON Schema:\n${JSON.stringify(output.schema)}`;
   system.push({ type: 'text', text });
   return undefined;

@@ -10,6 +10,7 @@ import {
 } from '@antiphon/engine';
 import type { ToolNameRule } from '../hand-over/tool-names.js';
 import { replaced } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import { inDraft2020 } from '../schemas/draft-2020.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
@@ -40,7 +41,7 @@ export function nothingToAnswer(): AdapterError {
 
 export function stopTexts(stop: ModelSettings['stop'], warnings: Warning[]): readonly string[] | undefined {
   if (stop !== undefined && stop.length > MAX_STOPS) {
-    warnings.push(unsupported('stop', `Gemini takes ${MAX_STOPS} stop texts; the other ${stop.length - MAX_STOPS} were not sent.`));
+    warnings.push(unsupportedSetting('stop', `Gemini takes ${MAX_STOPS} stop texts; the other ${stop.length - MAX_STOPS} were not sent.`));
   }
   return stop?.length ? stop.slice(0, MAX_STOPS) : undefined;
 }
@@ -54,13 +55,14 @@ export function knownEffort(
 ): ReasoningEffort | undefined {
   if (effort === undefined) return undefined;
   if (known.length === 0) {
-    if (effort !== 'none') warnings.push(unsupported('reasoning', `${model} does not think; the effort was not sent.`));
+    if (effort !== 'none') warnings.push(unsupportedSetting('reasoning', `${model} does not think; the effort was not sent.`));
     return undefined;
   }
   const place = LADDER.indexOf(effort);
   const distance = (other: ReasoningEffort) => Math.abs(LADDER.indexOf(other) - place);
   const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best));
-  if (nearest !== effort) warnings.push(unsupported('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
+  if (nearest !== effort)
+    warnings.push(unsupportedSetting('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
   return nearest;
 }
 
@@ -69,11 +71,13 @@ export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, mo
   if (output === undefined) return undefined;
   // The API refuses both together; the call is the whole answer anyway.
   if (tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object')) {
-    warnings.push(unsupported('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'));
+    warnings.push(
+      unsupportedSetting('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'),
+    );
     return undefined;
   }
   if (tools.length > 0 && !isGemini3(model)) {
-    warnings.push(unsupported('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
+    warnings.push(unsupportedSetting('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
     return undefined;
   }
   return schemaToWire(output.schema as WireObject, 'output', `the schema of ${output.name}`, warnings);
@@ -83,7 +87,7 @@ function schemaToWire(schema: WireObject, setting: string, whose: string, warnin
   const stripped = new Set<string>();
   const supported = supportedSchema(inDraft2020(schema as JsonObject) as WireObject, stripped);
   if (stripped.size > 0) {
-    warnings.push(unsupported(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
+    warnings.push(unsupportedSetting(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
   }
   return supported;
 }
@@ -91,7 +95,7 @@ function schemaToWire(schema: WireObject, setting: string, whose: string, warnin
 /** `field`: where the API takes a cache that was made before. */
 export function warnOfCache({ promptCache }: ChatRequest, field: string, warnings: Warning[]): void {
   if (promptCache === undefined) return;
-  warnings.push(unsupported('promptCache', `Gemini caches by itself; a cache of your own goes into providerOptions as ${field}.`));
+  warnings.push(unsupportedSetting('promptCache', `Gemini caches by itself; a cache of your own goes into providerOptions as ${field}.`));
 }
 
 /**
@@ -105,7 +109,7 @@ export function functionsToWire(
 ): readonly WireObject[] | undefined {
   if (tools.length === 0) {
     if (toolChoice === 'required' || typeof toolChoice === 'object')
-      warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+      warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
     return undefined;
   }
   return tools.map(({ name, description, inputSchema }) => ({
@@ -142,8 +146,4 @@ function joined(mine: WireObject, theirs: WireObject, path: string, warnings: Wa
     }
   }
   return out;
-}
-
-export function unsupported(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
 }

@@ -1,5 +1,6 @@
 import type { ChatRequest, ToolSpec, Warning } from '@antiphon/engine';
 import { ownOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import { type GenerateOptions, type GrammarSchema, type HistoryItem, type ModelFunctions, PROVIDER } from './binding.js';
 import { toHistory } from './history.js';
 import { grammarSchema } from './schema.js';
@@ -31,11 +32,12 @@ export function buildLocalRequest(request: ChatRequest): LocalRequest {
   const functions = tools.length === 0 ? undefined : functionsOf(tools, warnings);
   const grammar = functions === undefined ? outputGrammar(request, warnings) : undefined;
   if (functions !== undefined && request.output !== undefined) {
-    warnings.push(unsupported('output', 'An answer cannot be held to a schema while tools are offered; the grammar was left out.'));
+    warnings.push(unsupportedSetting('output', 'An answer cannot be held to a schema while tools are offered; the grammar was left out.'));
   }
-  if (request.model !== undefined) warnings.push(unsupported('model', 'llamaCpp answers with the model of its file only.'));
-  if (request.reasoning !== undefined) warnings.push(unsupported('reasoning', 'llamaCpp has no such setting; the model decides.'));
-  if (request.promptCache !== undefined) warnings.push(unsupported('promptCache', 'llamaCpp keeps the last conversation by itself.'));
+  if (request.model !== undefined) warnings.push(unsupportedSetting('model', 'llamaCpp answers with the model of its file only.'));
+  if (request.reasoning !== undefined) warnings.push(unsupportedSetting('reasoning', 'llamaCpp has no such setting; the model decides.'));
+  if (request.promptCache !== undefined)
+    warnings.push(unsupportedSetting('promptCache', 'llamaCpp keeps the last conversation by itself.'));
   const choice = request.toolChoice;
   const { maxTokens } = request;
   return {
@@ -57,7 +59,7 @@ export function buildLocalRequest(request: ChatRequest): LocalRequest {
 function offeredTools({ tools = [], toolChoice }: ChatRequest, warnings: Warning[]): readonly ToolSpec[] {
   if (tools.length === 0) {
     if (toolChoice === 'required' || typeof toolChoice === 'object') {
-      warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+      warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
     }
     return [];
   }
@@ -65,7 +67,7 @@ function offeredTools({ tools = [], toolChoice }: ChatRequest, warnings: Warning
   if (toolChoice === 'none') return [];
   if (typeof toolChoice !== 'object') return tools;
   const named = tools.filter(({ name }) => name === toolChoice.tool);
-  if (named.length === 0) warnings.push(unsupported('toolChoice', `There is no tool "${toolChoice.tool}"; any may be called.`));
+  if (named.length === 0) warnings.push(unsupportedSetting('toolChoice', `There is no tool "${toolChoice.tool}"; any may be called.`));
   return named.length === 0 ? tools : named;
 }
 
@@ -88,7 +90,7 @@ function outputGrammar({ output }: ChatRequest, warnings: Warning[]): GrammarSch
 
 function warnLoose(what: string, setting: string, notHeld: readonly string[], warnings: Warning[]): void {
   if (notHeld.length > 0)
-    warnings.push(unsupported(setting, `${what} cannot be held to ${notHeld.join(', ')} by a grammar; the rest of the schema is.`));
+    warnings.push(unsupportedSetting(setting, `${what} cannot be held to ${notHeld.join(', ')} by a grammar; the rest of the schema is.`));
 }
 
 function samplingOf(request: ChatRequest, warnings: Warning[]): LocalRequest['sampling'] {
@@ -99,7 +101,7 @@ function samplingOf(request: ChatRequest, warnings: Warning[]): LocalRequest['sa
     if (known && typeof value === 'number') own[known] = value;
     else
       warnings.push(
-        unsupported(`providerOptions.${name}`, `llamaCpp has no such option; it has ${OWN_OPTIONS.join(' and ')}, as numbers.`),
+        unsupportedSetting(`providerOptions.${name}`, `llamaCpp has no such option; it has ${OWN_OPTIONS.join(' and ')}, as numbers.`),
       );
   }
   return {
@@ -109,8 +111,4 @@ function samplingOf(request: ChatRequest, warnings: Warning[]): LocalRequest['sa
     ...(stop === undefined || stop.length === 0 ? {} : { customStopTriggers: stop }),
     ...own,
   };
-}
-
-function unsupported(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
 }

@@ -1,4 +1,5 @@
 import { type EmbeddingResponse, isRecord } from '@antiphon/engine';
+import { bytesOf } from '../http/bytes.js';
 import { malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
 
@@ -20,14 +21,8 @@ export function readVectors(answer: unknown, about: ErrorContext): EmbeddingResp
 
 /** Numbers from base64 of little-endian 32-bit floats; undefined when it is none. */
 function decodeFloats(base64: string): number[] | undefined {
-  let binary: string;
-  try {
-    binary = atob(base64);
-  } catch {
-    return undefined;
-  }
-  if (binary.length % 4 !== 0) return undefined;
-  const bytes = Uint8Array.from(binary, character => character.charCodeAt(0));
+  const bytes = bytesOf(base64);
+  if (!bytes || bytes.length % 4 !== 0) return undefined;
   const view = new DataView(bytes.buffer);
   return Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true));
 }
