@@ -1,6 +1,7 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { filled } from '../http/wire-values.js';
 import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
 import { finishReason, isPause } from './finish.js';
@@ -14,7 +15,7 @@ export class MessageReader implements AnswerParser {
   readonly #open = new Map<unknown, ContentBlock>();
   readonly #toolUses: ToolUseBlock[] = [];
   /** What the answer as a whole says beside its content. */
-  #state: Record<string, unknown> = {};
+  readonly #state: Record<string, unknown> = {};
   readonly #about: { model?: string; responseId?: string } = {};
   #rawFinish: string | undefined;
   #lastIndex: unknown;
@@ -79,8 +80,7 @@ export class MessageReader implements AnswerParser {
     for (const index of this.#open.keys()) this.#blockStop(index);
     const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
     for (const call of this.#toolUses) call.settle(reason === 'length');
-    const tools = this.#usage.serverTools;
-    if (tools) this.#state.server_tool_use = tools;
+    this.#keep('server_tool_use', this.#usage.serverTools);
     this.#keep('iterations', this.#usage.iterations);
     this.#begin();
     if (Object.keys(this.#state).length > 0) {
@@ -98,7 +98,7 @@ export class MessageReader implements AnswerParser {
 
   #start(message: unknown): void {
     if (!isRecord(message)) return;
-    const id = typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
+    const id = filled(message.id) ? message.id : undefined;
     const { responseId } = this.#about;
     if (responseId !== undefined && id !== undefined && id !== responseId) {
       this.fault = `the message ${id} began before ${responseId} had ended; two answers were mixed up`;
@@ -107,7 +107,7 @@ export class MessageReader implements AnswerParser {
     // The same beginning may come twice.
     const again = this.#begun || responseId !== undefined;
     if (id !== undefined) this.#about.responseId = id;
-    if (typeof message.model === 'string' && message.model !== '') this.#about.model ??= message.model;
+    if (filled(message.model)) this.#about.model ??= message.model;
     this.#usage.add(message.usage);
     if (again) return;
     // A turn that goes on after a server's tool, and an answer in one piece, begin with content that is already there.
@@ -162,7 +162,7 @@ export class MessageReader implements AnswerParser {
 
   /** The fields that say how the answer ended. */
   #ending(about: Record<string, unknown>): void {
-    if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
+    if (filled(about.stop_reason)) this.#rawFinish = about.stop_reason;
     for (const name of ABOUT) this.#keep(name, about[name]);
   }
 

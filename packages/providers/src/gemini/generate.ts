@@ -3,6 +3,8 @@ import { type AdapterContext, AdapterError, addUsage, isRecord, type Usage } fro
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
 import { ownOptions } from '../http/own-options.js';
+import { namesOf } from '../http/usage.js';
+import { filled, recordsIn } from '../http/wire-values.js';
 import { continuationOf, continued } from './continuation.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
 import { blockReason, finishReason } from './finish.js';
@@ -53,8 +55,8 @@ async function ask(
   }
   const candidate: unknown = Array.isArray(value.candidates) ? value.candidates[0] : undefined;
   if (!isRecord(candidate)) throw malformedAnswer(outgoing.about, 'sent an answer without a candidate');
-  const all = isRecord(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
-  const parts: WirePart[] = all.filter(isRecord).filter(({ thought }) => thought !== true);
+  const all = recordsIn(isRecord(candidate.content) ? candidate.content.parts : undefined);
+  const parts: WirePart[] = all.filter(({ thought }) => thought !== true);
   const finish = typeof candidate.finishReason === 'string' ? candidate.finishReason : '';
   if (finishReason(finish, false) === 'content_filter') throw blocked(`the answer (${finish})`, candidate.finishMessage, outgoing.about);
   return {
@@ -64,8 +66,7 @@ async function ask(
     why: typeof candidate.finishMessage === 'string' ? outgoing.about.redact(candidate.finishMessage) : '',
     about: {
       usage: isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {},
-      ...(typeof value.modelVersion === 'string' ? { model: value.modelVersion } : {}),
-      ...(typeof value.responseId === 'string' ? { responseId: value.responseId } : {}),
+      ...namesOf({ model: value.modelVersion, id: value.responseId }),
     },
   };
 }
@@ -86,6 +87,6 @@ export function withOwn(body: WireObject, request: Parameters<typeof ownOptions>
 }
 
 function blocked(what: string, why: unknown, { redact }: ErrorContext): AdapterError {
-  const said = typeof why === 'string' && why !== '' ? `: ${redact(why).slice(0, 500)}` : '.';
+  const said = filled(why) ? `: ${redact(why).slice(0, 500)}` : '.';
   return new AdapterError('content_filter', `${PROVIDER} blocked ${what}${said}`, { provider: PROVIDER });
 }

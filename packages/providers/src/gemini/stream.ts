@@ -1,5 +1,6 @@
 import { addUsage, type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { filled } from '../http/wire-values.js';
 import { continuationOf } from './continuation.js';
 import { blockReason, finishReason } from './finish.js';
 import { FunctionCalls } from './function-calls.js';
@@ -49,8 +50,8 @@ export class ChunkReader {
       this.error = findServerError(value);
       if (this.error) return;
     }
-    if (typeof chunk.responseId === 'string' && chunk.responseId !== '') this.#about.responseId ??= chunk.responseId;
-    if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#about.model ??= chunk.modelVersion;
+    if (filled(chunk.responseId)) this.#about.responseId ??= chunk.responseId;
+    if (filled(chunk.modelVersion)) this.#about.model ??= chunk.modelVersion;
     this.#usage.add(usageMetadata);
     if (isRecord(promptFeedback)) this.#acceptFeedback(promptFeedback);
     // What stands behind a refusal is no answer to the prompt.
@@ -80,7 +81,12 @@ export class ChunkReader {
     if (reason !== 'length' && reason !== 'content_filter') this.#calls.end();
     this.#blocks.start(this.#about);
     for (const source of this.#sources.all) this.#blocks.source(source);
-    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: addUsage(this.#before, this.#usage.read()), ...this.#about });
+    this.#blocks.end({
+      finishReason: reason,
+      rawFinishReason: raw,
+      usage: addUsage(this.#before, this.#usage.read()),
+      ...this.#about,
+    });
   }
 
   #acceptFeedback(feedback: Record<string, unknown>): void {
@@ -89,7 +95,7 @@ export class ChunkReader {
     const { blockReasonMessage } = feedback;
     this.#blocked = true;
     this.#rawFinish ??= reason;
-    const why = typeof blockReasonMessage === 'string' && blockReasonMessage !== '' ? `: ${blockReasonMessage}` : '.';
+    const why = filled(blockReasonMessage) ? `: ${blockReasonMessage}` : '.';
     this.#warnOnce(`The prompt was blocked (${reason})${why}`);
   }
 
@@ -105,8 +111,8 @@ export class ChunkReader {
     // It may come before the chunk that says that the answer is paused.
     this.#token = continuationToken ?? this.#token;
     // Older models repeat STOP with each chunk; what is said last counts.
-    if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
-    if (typeof finishMessage === 'string' && finishMessage !== '' && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
+    if (filled(finish) && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
+    if (filled(finishMessage) && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
   }
 
   #acceptPart(part: WirePart): void {
@@ -126,7 +132,7 @@ export class ChunkReader {
   /** A signature makes a part one that has to go back, whatever it is. */
   #unknown(part: WirePart): void {
     const { thoughtSignature, thought, ...rest } = part;
-    const isSigned = typeof thoughtSignature === 'string' && thoughtSignature !== '';
+    const isSigned = filled(thoughtSignature);
     const kind = Object.keys(rest).join(', ');
     if (kind === '') {
       if (isSigned) this.#text(part);
@@ -155,7 +161,7 @@ export class ChunkReader {
       this.#warnOnce('A picture from the thoughts of the model was left out.');
       return;
     }
-    const mediaType = typeof mimeType === 'string' && mimeType !== '' ? mimeType : 'application/octet-stream';
+    const mediaType = filled(mimeType) ? mimeType : 'application/octet-stream';
     if (typeof data !== 'string' && typeof fileUri !== 'string') {
       this.#warnOnce('The answer has a file without bytes or address, which was left out.');
       return;

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '@antiphon/engine';
 import { parseJson } from '../../http/errors.js';
+import { filled } from '../../http/wire-values.js';
 
 /**
  * A step of a tool that Google runs itself (search, pages, code, a remote MCP server), or of a kind that is not known here. It is kept whole,
@@ -30,7 +31,7 @@ export class HostedStep {
     return {
       ...step,
       ...(isRecord(streamed) ? { arguments: streamed } : {}),
-      ...(typeof signature === 'string' && signature !== '' ? { signature } : {}),
+      ...(filled(signature) ? { signature } : {}),
     } as JsonObject;
   }
 
