@@ -136,7 +136,7 @@ export class MessageReader implements AnswerParser {
   #blockDelta(at: unknown, delta: Record<string, unknown>): void {
     const index = at ?? this.#lastIndex;
     if (!this.#open.has(index)) {
-      const type = BEGINS[String(delta.type)];
+      const type = BEGINS.get(delta.type);
       if (type === undefined) {
         // A number was seen to be wrong: of the blocks that are open, it can only be of the last one.
         if (this.#open.get(this.#lastIndex)?.delta(delta)) return;
@@ -190,10 +190,10 @@ export class MessageReader implements AnswerParser {
 const ABOUT = ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations', 'diagnostics'];
 
 /** The kinds of block that a delta can begin by itself. */
-const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
-  text_delta: 'text',
-  thinking_delta: 'thinking',
-});
+const BEGINS: ReadonlyMap<unknown, string> = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+]);
 
 /** `{ applied_edits: [] }` or `[]`: nothing was done. */
 function isEmptyReport(value: unknown): boolean {

@@ -16,13 +16,13 @@ import type { Desk } from './work.js';
 /** Tokens of the prompt that are read at once: an abort waits for so many at the most. */
 const PROMPT_STEP = 128;
 
-const FINISH: { readonly [stopReason: string]: FinishReason } = {
-  eogToken: 'stop',
-  stopGenerationTrigger: 'stop',
-  customStopTrigger: 'stop',
-  functionCalls: 'tool_calls',
-  maxTokens: 'length',
-};
+const FINISH: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['eogToken', 'stop'],
+  ['stopGenerationTrigger', 'stop'],
+  ['customStopTrigger', 'stop'],
+  ['functionCalls', 'tool_calls'],
+  ['maxTokens', 'length'],
+]);
 
 export interface GenerationOptions extends Desk {
   readonly request: LocalRequest;
@@ -103,7 +103,7 @@ async function writeAnswer(chat: Chat, options: GenerationOptions): Promise<void
   }
   writeWholeCalls(answer, calls, blocks);
   const { stopReason } = answer.metadata;
-  const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH[stopReason] ?? 'other');
+  const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH.get(stopReason) ?? 'other');
   blocks.end({ finishReason, rawFinishReason: stopReason, usage: usage() });
 }
 

@@ -13,11 +13,11 @@ type Literal = string | number | boolean | null;
 
 /** Words that need no grammar, because they only tell about the schema. */
 const NOTES = new Set(['title', 'description', '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
-const HELD: { readonly [type: string]: ReadonlySet<string> } = {
-  object: new Set(['type', 'properties', 'required', 'additionalProperties', '$defs', 'definitions']),
-  array: new Set(['type', 'items', 'additionalItems', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions']),
-  string: new Set(['type', 'minLength', 'maxLength', 'format']),
-};
+const HELD: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['object', new Set(['type', 'properties', 'required', 'additionalProperties', '$defs', 'definitions'])],
+  ['array', new Set(['type', 'items', 'additionalItems', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions'])],
+  ['string', new Set(['type', 'minLength', 'maxLength', 'format'])],
+]);
 const FORMATS = new Set(['date-time', 'time', 'date']);
 const SCALARS = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
@@ -91,7 +91,7 @@ function convert(schema: unknown, refs: References, notHeld: Set<string>): Gramm
     note(schema, new Set(['$defs', 'definitions']), notHeld);
     return { ...anything(), ...about };
   }
-  note(schema, HELD[type] ?? new Set(['type']), notHeld);
+  note(schema, HELD.get(type) ?? new Set(['type']), notHeld);
   switch (type) {
     case 'object':
       return { ...objectSchema(schema, refs, notHeld), ...about };

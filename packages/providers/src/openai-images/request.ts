@@ -23,9 +23,7 @@ export function generationOf(request: ImageRequest, ownModel: string, provider: 
  * `AdapterError` (`unsupported`) with everything that the model does not take.
  */
 export function editOf(request: ImageEditRequest, ownModel: string, provider: string): ImageCall {
-  const model = request.model ?? ownModel;
-  const family = imageFamily(model);
-  const { fields, warnings, faults } = settingsOf(request, ownModel, provider);
+  const { fields, warnings, faults, model, family } = settingsOf(request, ownModel, provider);
   refuse(provider, [...faults, ...inputFaults(request, model, family)]);
   const { images, mask } = request;
   if (!picturesIn(request).some(isUrl)) return { body: formOf(fields, images, mask), warnings };
@@ -59,7 +57,7 @@ function settingsOf(request: ImageRequest, ownModel: string, provider: string) {
     // URLs that end within the hour would be lost with them.
     ...(family.asksBase64 && own.response_format === undefined ? { response_format: 'b64_json' } : {}),
   };
-  return { fields: withOwnOptions(asked, own, warnings), warnings, faults };
+  return { fields: withOwnOptions(asked, own, warnings), warnings, faults, model, family };
 }
 
 function inputFaults(request: ImageEditRequest, model: string, family: ImageFamily): (string | false)[] {

@@ -18,7 +18,7 @@ import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { readUsage } from './usage.js';
 
 /** Options of `openaiSpeech`. */
-export type OpenaiSpeechOptions = ServiceOptions;
+export interface OpenaiSpeechOptions extends ServiceOptions {}
 
 const PATH = '/audio/speech';
 const FORMATS: readonly SpeechFormat[] = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];

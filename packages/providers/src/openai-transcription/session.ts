@@ -120,14 +120,10 @@ export class LiveSession {
   }
 
   #failed(message: Record<string, unknown>, shown: boolean): void {
-    const error = findServerError({ error: message.error });
     // A commit of next to nothing: the sound ended together with a segment.
-    if (
-      isRecord(message.error) &&
-      message.error.code === 'input_audio_buffer_commit_empty' &&
-      (this.ending || this.#request.commit === 'manual')
-    )
-      return;
+    const isEmpty = isRecord(message.error) && message.error.code === 'input_audio_buffer_commit_empty';
+    if (isEmpty && (this.ending || this.#request.commit === 'manual')) return;
+    const error = findServerError({ error: message.error });
     if (error) throw reported(error, this.#about, shown);
     const { provider } = this.#about;
     throw new AdapterError('unknown', `${provider} reported an error without saying which.`, { provider });
