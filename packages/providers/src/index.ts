@@ -6,19 +6,17 @@ export { type CohereRerankOptions, cohereRerank } from './cohere/rerank.js';
 export { elevenlabsSpeech } from './elevenlabs/speech.js';
 export { elevenlabsTranscription } from './elevenlabs/transcription.js';
 export type { ElevenlabsOptions } from './elevenlabs/vendor.js';
-export {
-  type GeminiChatOptions,
-  type GeminiOptions,
-  gemini,
-  geminiEmbeddings,
-  geminiImages,
-  geminiTranscription,
-} from './gemini/index.js';
+export { type GeminiChatOptions, gemini } from './gemini/adapter.js';
+export { geminiEmbeddings } from './gemini/embeddings.js';
+export type { GeminiOptions } from './gemini/endpoint.js';
+export { geminiImages } from './gemini/images.js';
+export { geminiTranscription } from './gemini/transcription.js';
 export type { Fetch } from './http/exchange.js';
 export type { ApiKey } from './http/keys.js';
 export type { ServiceOptions } from './http/service.js';
-export { type LlamaCppAdapter, type LlamaCppOptions, llamaCpp } from './llama-cpp/adapter.js';
+export { type LlamaCppAdapter, llamaCpp } from './llama-cpp/adapter.js';
 export type { GpuOption } from './llama-cpp/binding.js';
+export type { LlamaCppOptions } from './llama-cpp/runtime.js';
 export { type OpenaiChatOptions, openaiChat } from './openai-chat/adapter.js';
 export type { Profile, ProfileOption } from './openai-chat/profiles.js';
 export { type OpenaiEmbeddingsOptions, openaiEmbeddings } from './openai-embeddings/adapter.js';

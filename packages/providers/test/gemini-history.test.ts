@@ -1,5 +1,5 @@
 // Histories that the API would refuse as they are.
-import { assistant, toolResult, user } from '@antiphon/engine';
+import { assistant, system, toolResult, user } from '@antiphon/engine';
 import { gemini } from '@antiphon/providers';
 import { describe, expect, it } from 'vitest';
 import { contextOf } from './support/run.js';
@@ -22,4 +22,13 @@ describe('a thread that begins with a call', () => {
     else expect(contents[0]).toEqual({ role: 'user', parts: [{ text }] });
     expect(warnings.map(({ code }) => code)).toEqual(['repaired_history']);
   });
+});
+
+it.each(['generate-content', 'interactions'] as const)('a later system message without a word is left out for %s', async api => {
+  const messages = [user('Hello.'), system(''), user('Go on.')];
+  const { body, warnings } = await gemini({ model: 'gemini-2.5-flash', api }).prepare!({ messages }, contextOf());
+  const { contents, input } = JSON.parse(body);
+  const texts = (api === 'interactions' ? input : contents).flatMap((turn: { content?: []; parts?: [] }) => turn.content ?? turn.parts);
+  expect(texts.map(({ text }: { text: string }) => text)).toEqual(['Hello.', 'Go on.']);
+  expect(warnings).toEqual([]);
 });

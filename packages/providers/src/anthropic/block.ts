@@ -1,4 +1,6 @@
-import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
+import { type BlockWriter, isRecord, type JsonObject } from '@antiphon/engine';
+import { parseJson } from '../http/errors.js';
+import { filled } from '../http/wire-values.js';
 import { PROVIDER } from './endpoint.js';
 import { citationSource, resultParts } from './results.js';
 
@@ -36,7 +38,7 @@ export function openBlock(start: Record<string, unknown>, context: BlockContext)
 
 /** The model that writes from this block on; undefined for any but the mark of a change. */
 export function servedBy({ type, to }: Record<string, unknown>): string | undefined {
-  return type === 'fallback' && isRecord(to) && typeof to.model === 'string' && to.model !== '' ? to.model : undefined;
+  return type === 'fallback' && isRecord(to) && filled(to.model) ? to.model : undefined;
 }
 
 /** The state of a part: the block's own fields but for those that the neutral part holds; undefined when nothing is left. */
@@ -141,7 +143,7 @@ export class ToolUseBlock implements ContentBlock {
       this.#args = JSON.stringify(this.#input);
       this.#blocks.toolCall(this.#key, { args: this.#args });
     }
-    if (isJson(this.#args)) this.#blocks.endToolCall(this.#key);
+    if (parseJson(this.#args) !== undefined) this.#blocks.endToolCall(this.#key);
   }
 
   /** The answer is over. A call without a word of arguments has none, unless they were cut off. */
@@ -178,7 +180,7 @@ class OpaqueBlock implements ContentBlock {
   close(): void {
     const { blocks, messagesURL } = this.#context;
     // The first piece, with the brace, has been seen missing.
-    const input = this.#input === '' ? undefined : (parse(this.#input) ?? parse(`{${this.#input}`));
+    const input = this.#input === '' ? undefined : (parseJson(this.#input) ?? parseJson(`{${this.#input}`));
     if (isRecord(input)) this.#block.input = input;
     blocks.endBlock();
     blocks.reasoning('', { [PROVIDER]: { block: this.#block as JsonObject } });
@@ -187,17 +189,5 @@ class OpaqueBlock implements ContentBlock {
       if (part.type === 'file') blocks.file(part);
       else blocks.source(part);
     }
-  }
-}
-
-function isJson(text: string): boolean {
-  return parse(text) !== undefined;
-}
-
-function parse(text: string): Json | undefined {
-  try {
-    return JSON.parse(text) as Json;
-  } catch {
-    return undefined;
   }
 }

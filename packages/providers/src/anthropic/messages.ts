@@ -3,6 +3,7 @@ import { userBegins } from '../hand-over/beginning.js';
 import { withCallIds } from '../hand-over/call-ids.js';
 import { warnOnce } from '../hand-over/left-behind.js';
 import type { WireObject } from '../openai-chat/wire.js';
+import { PROVIDER } from './endpoint.js';
 import { partToWire, textBlocks } from './parts.js';
 import { assistantBlocks } from './replay.js';
 
@@ -57,8 +58,7 @@ export function messagesToWire(messages: readonly Message[], warnings: Warning[]
   if (moved)
     warnings.push({ code: 'other', message: 'anthropic takes instructions only before the conversation; later ones were moved there.' });
   const answered = settled(turns, warnings);
-  if (answered[0]?.role !== 'user')
-    answered.unshift({ role: 'user', content: [{ type: 'text', text: userBegins('anthropic', warnings) }] });
+  if (answered[0]?.role !== 'user') answered.unshift({ role: 'user', content: [{ type: 'text', text: userBegins(PROVIDER, warnings) }] });
   trimEnd(answered);
   return { system, messages: answered };
 }
@@ -75,27 +75,22 @@ function told(blocks: WireObject[], what: string, warnings: Warning[]): WireObje
 
 function toolResultBlock(message: ToolMessage, aside: WireObject[], warnings: Warning[]): WireObject {
   const block = { type: 'tool_result', tool_use_id: message.callId };
-  const isError = message.isError === true;
-  const failed = isError ? { is_error: true } : {};
-  if (typeof message.content === 'string') {
-    const text = message.content.trim() === '' ? '' : message.content;
-    // The API refuses a failure without a word, and takes a success without one.
-    if (text === '') return isError ? { ...block, content: 'The tool failed.', ...failed } : block;
-    return { ...block, content: text, ...failed };
-  }
-  const content: WireObject[] = [];
-  for (const part of message.content) {
+  const content = resultContent(message, aside, warnings);
+  // The API refuses a failure without a word, and takes a success without one.
+  if (message.isError === true) return { ...block, content: content.length === 0 ? 'The tool failed.' : content, is_error: true };
+  return content.length === 0 ? block : { ...block, content };
+}
+
+function resultContent({ content, isError }: ToolMessage, aside: WireObject[], warnings: Warning[]): string | WireObject[] {
+  if (typeof content === 'string') return content.trim() === '' ? '' : content;
+  return content.flatMap(part => {
     const wire = partToWire(part, warnings);
-    if (!wire) continue;
-    if (!isError || wire.type === 'text') content.push(wire);
-    else {
-      content.push({ type: 'text', text: `[${part.type}: see below]` });
-      aside.push(wire);
-      warnOnce(warnings, 'other', `anthropic takes no ${part.type} in the result of a failed tool; it follows in the user's message.`);
-    }
-  }
-  if (content.length === 0) return isError ? { ...block, content: 'The tool failed.', ...failed } : block;
-  return { ...block, content, ...failed };
+    if (!wire) return [];
+    if (isError !== true || wire.type === 'text') return [wire];
+    aside.push(wire);
+    warnOnce(warnings, 'other', `anthropic takes no ${part.type} in the result of a failed tool; it follows in the user's message.`);
+    return [{ type: 'text', text: `[${part.type}: see below]` }];
+  });
 }
 
 /**
@@ -105,7 +100,7 @@ function toolResultBlock(message: ToolMessage, aside: WireObject[], warnings: Wa
 function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[] {
   const answered = new Set(turns.flatMap(({ content }) => content.map(block => block.tool_use_id)));
   const closed = lastWord(turns);
-  const kept = turns.map((turn, i) => {
+  return turns.map((turn, i) => {
     if (turn.role === 'user' || i > closed) return turn;
     const content = turn.content.filter(block => !isServerToolUse(block) || answered.has(block.id));
     if (content.length < turn.content.length) {
@@ -113,7 +108,6 @@ function dropOrphans(turns: readonly WireTurn[], warnings: Warning[]): WireTurn[
     }
     return { ...turn, content };
   });
-  return kept;
 }
 
 /** Where the user last said something that is no result; -1 for nowhere. What the model did behind it is still going on. */

@@ -1,6 +1,8 @@
 import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
 import { warnOnce } from '../hand-over/left-behind.js';
 import { withPartOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { withBytes } from '../media/data-url.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
@@ -45,11 +47,7 @@ export function textBlocks(text: string): WireObject[] {
 
 function imageBlock(part: ImagePart, warnings: Warning[]): WireObject {
   if (part.detail === 'low' || part.detail === 'high') {
-    warnings.push({
-      code: 'unsupported_setting',
-      setting: 'detail',
-      message: 'anthropic has no detail setting for images; it was not sent.',
-    });
+    warnings.push(unsupportedSetting('detail', 'anthropic has no detail setting for images; it was not sent.'));
   }
   const { mediaType, data, url } = embedded(part);
   const type = mediaType === 'image/jpg' ? 'image/jpeg' : mediaType;
@@ -81,12 +79,7 @@ function note(kind: string, mediaType: string, warnings: Warning[]): WireObject 
 /** Where its bytes are, and of which bare type; the API takes only web addresses as URLs. */
 function embedded(part: ImagePart | FilePart): { readonly mediaType: string; readonly data?: string; readonly url?: string } {
   const { mediaType, data, url = '' } = withBytes(part);
-  return { mediaType: bare(mediaType), ...(data === undefined ? { url } : { data }) };
-}
-
-/** A media type without parameters. */
-function bare(mediaType: string): string {
-  return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
+  return { mediaType: bareMediaType(mediaType), ...(data === undefined ? { url } : { data }) };
 }
 
 function isText(mediaType: string): boolean {

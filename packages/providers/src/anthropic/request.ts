@@ -1,6 +1,7 @@
-import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type Warning } from '@antiphon/engine';
+import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type ToolSpec, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
-import { ownOptions, replaced } from '../http/own-options.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
@@ -10,7 +11,7 @@ import { type ModelTraits, traitsOf } from './models.js';
 import { mendReferences } from './repairs.js';
 import { messageState } from './replay.js';
 import { nativeSchema } from './schema.js';
-import { samplingToWire, thinkingToWire, unsupported } from './settings.js';
+import { samplingToWire, thinkingToWire } from './settings.js';
 import { toolSchema } from './tool-schema.js';
 
 export interface BuiltRequest {
@@ -93,7 +94,7 @@ function isUnthought({ messages }: WireThread): boolean {
   return results.some(block => block.type === 'tool_result') && !isThought(first);
 }
 
-function toolToWire({ name, description, inputSchema }: NonNullable<ChatRequest['tools']>[number]): WireObject {
+function toolToWire({ name, description, inputSchema }: ToolSpec): WireObject {
   return { name, description: description === '' ? undefined : description, input_schema: toolSchema(inputSchema) as WireObject };
 }
 
@@ -103,16 +104,16 @@ function choiceToWire(
   hasTools: boolean,
   traits: ModelTraits,
   warnings: Warning[],
-): { readonly [key: string]: WireJson } | undefined {
+): WireObject | undefined {
   const isForced = choice === 'required' || typeof choice === 'object';
   if (!hasTools) {
-    if (isForced) warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+    if (isForced) warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
     return undefined;
   }
   if (choice === 'none') return { type: 'none' };
   const parallel = alone ? { disable_parallel_tool_use: true } : {};
   if (isForced && !traits.forcedTools) {
-    warnings.push(unsupported('toolChoice', 'This model cannot be made to call a tool; the model decides.'));
+    warnings.push(unsupportedSetting('toolChoice', 'This model cannot be made to call a tool; the model decides.'));
     return { type: 'auto', ...parallel };
   }
   if (choice === 'required') return { type: 'any', ...parallel };
@@ -133,7 +134,7 @@ function formatToWire(
   const why = traits.structuredOutput
     ? 'This schema is more than anthropic can hold an answer to'
     : 'This model does not hold answers to a schema';
-  warnings.push(unsupported('output', `${why}; the model was asked in words.`));
+  warnings.push(unsupportedSetting('output', `${why}; the model was asked in words.`));
   const text = `Answer with one JSON object and nothing else: no prose, no code fence. It must fit this JSON Schema:\n${JSON.stringify(output.schema)}`;
   system.push({ type: 'text', text });
   return undefined;
@@ -156,15 +157,8 @@ function pendingContainer({ messages }: ChatRequest): string | undefined {
 
 /** The caller's own fields, as they are. They win over what was derived from settings, and say so; `output_config` is put together. */
 function withOptions(body: WireObject, options: JsonObject, warnings: Warning[]): WireObject {
-  const merged: Record<string, WireJson> = { ...body };
-  for (const [field, value] of Object.entries(options)) {
-    const before = Object.hasOwn(body, field) ? body[field] : undefined;
-    if (field === 'output_config' && isRecord(before) && isRecord(value)) {
-      merged[field] = { ...(before as WireObject), ...(value as WireObject) };
-      continue;
-    }
-    if (before !== undefined) warnings.push(replaced(field));
-    merged[field] = value as WireJson;
-  }
-  return merged;
+  const { output_config: derived, ...others } = body;
+  const { output_config: own, ...fields } = options;
+  if (!isRecord(derived) || !isRecord(own)) return withOwnOptions(body, options, warnings);
+  return { ...withOwnOptions(others, fields, warnings), output_config: { ...(derived as WireObject), ...(own as WireObject) } };
 }

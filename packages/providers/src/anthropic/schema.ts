@@ -1,6 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import { withoutAllOf } from '../schemas/all-of.js';
 import { inDraft2020 } from '../schemas/draft-2020.js';
+import { lookUp } from '../schemas/pointer.js';
 
 /** Constraints that the API's own schema language lacks: they become words in the description, and the engine checks them. */
 const WORDS_ONLY: ReadonlySet<string> = new Set(
@@ -54,11 +55,14 @@ function closed(given: JsonObject): JsonObject | undefined {
     if ([schema.anyOf, oneOf].flat().some(branch => isRecord(branch) && (branch.properties ?? branch.$ref) !== undefined)) return undefined;
     out.additionalProperties = false;
   }
-  if (Object.keys(words).length > 0) {
-    const said = JSON.stringify(words);
-    out.description = typeof schema.description === 'string' ? `${schema.description}\n${said}` : said;
-  }
+  if (Object.keys(words).length > 0) out.description = describedWith(words, schema);
   return out;
+}
+
+/** The description with what the schema cannot say, for the model to read. */
+export function describedWith(words: JsonObject, { description }: JsonObject): string {
+  const said = JSON.stringify(words);
+  return typeof description === 'string' ? `${description}\n${said}` : said;
 }
 
 function inside(keyword: string, value: Json): Json | undefined {
@@ -86,17 +90,8 @@ function isRecursive(part: Json, root: JsonObject, way: readonly string[]): bool
   const { $ref, $defs: _, definitions: __, ...rest } = part as JsonObject;
   if (typeof $ref === 'string') {
     if ($ref === '#' || way.includes($ref)) return true;
-    const target = $ref.startsWith('#/') ? lookUp($ref, root) : undefined;
+    const target = lookUp($ref, root);
     if (target !== undefined && isRecursive(target, root, [...way, $ref])) return true;
   }
   return Object.values(rest).some(item => isRecursive(item, root, way));
-}
-
-function lookUp(reference: string, root: JsonObject): Json | undefined {
-  let at: Json | undefined = root;
-  for (const step of reference.slice(2).split('/')) {
-    const name = step.replaceAll('~1', '/').replaceAll('~0', '~');
-    at = (isRecord(at) || Array.isArray(at)) && Object.hasOwn(at, name) ? (at as JsonObject)[name] : undefined;
-  }
-  return at;
 }

@@ -1,14 +1,11 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
+import { unsupportedSetting } from '../http/service.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import type { ModelTraits } from './models.js';
 
 /** Tokens of thinking for models that take a budget. The API's least is 1,024. */
 const BUDGETS: Readonly<Record<Exclude<ReasoningEffort, 'none'>, number>> = { minimal: 1_024, low: 4_096, medium: 12_288, high: 24_576 };
 const LEAST_BUDGET = 1_024;
-
-export function unsupported(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
-}
 
 /**
  * The fields for thinking. `forced`: a tool call is demanded, beside which the API refuses an explicit wish to think. `unthought`: the answer
@@ -21,7 +18,7 @@ export function thinkingToWire(
   warnings: Warning[],
 ): { readonly thinking?: WireObject; readonly effort?: string } {
   if (effort === undefined) return {};
-  const warn = (message: string) => warnings.push(unsupported('reasoning', message));
+  const warn = (message: string) => warnings.push(unsupportedSetting('reasoning', message));
   if (effort === 'none') {
     if (traits.thinking === 'none' || traits.thinkingOff === 'omit') return {};
     if (traits.thinkingOff !== 'always') return { thinking: { type: traits.thinkingOff } };
@@ -62,25 +59,26 @@ export function samplingToWire(request: ChatRequest, thinks: boolean, traits: Mo
   const { temperature, topP, stop, seed } = request;
   const fields: Record<string, WireJson> = {};
   if (temperature !== undefined) {
-    if (traits.sampling === 'none') warnings.push(unsupported('temperature', 'This model takes no temperature; it was not sent.'));
-    else if (thinks) warnings.push(unsupported('temperature', 'A model that thinks takes no temperature; it was not sent.'));
+    if (traits.sampling === 'none') warnings.push(unsupportedSetting('temperature', 'This model takes no temperature; it was not sent.'));
+    else if (thinks) warnings.push(unsupportedSetting('temperature', 'A model that thinks takes no temperature; it was not sent.'));
     else {
       fields.temperature = Math.min(temperature, 1);
       if (temperature > 1)
-        warnings.push(unsupported('temperature', `The temperature ends at 1 here; 1 was sent instead of ${temperature}.`));
+        warnings.push(unsupportedSetting('temperature', `The temperature ends at 1 here; 1 was sent instead of ${temperature}.`));
     }
   }
   if (topP !== undefined) {
-    if (traits.sampling === 'none') warnings.push(unsupported('topP', 'This model takes no topP; it was not sent.'));
+    if (traits.sampling === 'none') warnings.push(unsupportedSetting('topP', 'This model takes no topP; it was not sent.'));
     else if (traits.sampling === 'one' && fields.temperature !== undefined)
-      warnings.push(unsupported('topP', 'This model takes temperature or topP, not both; topP was not sent.'));
-    else if (thinks && topP < 0.95) warnings.push(unsupported('topP', 'A model that thinks takes no topP below 0.95; it was not sent.'));
+      warnings.push(unsupportedSetting('topP', 'This model takes temperature or topP, not both; topP was not sent.'));
+    else if (thinks && topP < 0.95)
+      warnings.push(unsupportedSetting('topP', 'A model that thinks takes no topP below 0.95; it was not sent.'));
     else fields.top_p = topP;
   }
   const stops = (stop ?? []).filter(text => text.trim() !== '');
   if (stops.length < (stop?.length ?? 0))
-    warnings.push(unsupported('stop', 'A stop sequence of white space alone is refused; it was not sent.'));
+    warnings.push(unsupportedSetting('stop', 'A stop sequence of white space alone is refused; it was not sent.'));
   if (stops.length > 0) fields.stop_sequences = stops;
-  if (seed !== undefined) warnings.push(unsupported('seed', 'anthropic has no such setting; it was not sent.'));
+  if (seed !== undefined) warnings.push(unsupportedSetting('seed', 'anthropic has no such setting; it was not sent.'));
   return fields;
 }

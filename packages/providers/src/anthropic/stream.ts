@@ -1,6 +1,7 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { filled } from '../http/wire-values.js';
 import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';
 import { finishReason, isPause } from './finish.js';
@@ -14,9 +15,8 @@ export class MessageReader implements AnswerParser {
   readonly #open = new Map<unknown, ContentBlock>();
   readonly #toolUses: ToolUseBlock[] = [];
   /** What the answer as a whole says beside its content. */
-  #state: Record<string, unknown> = {};
-  #messageId: string | undefined;
-  #model: string | undefined;
+  readonly #state: Record<string, unknown> = {};
+  readonly #about: { model?: string; responseId?: string } = {};
   #rawFinish: string | undefined;
   #lastIndex: unknown;
   #begun = false;
@@ -77,11 +77,10 @@ export class MessageReader implements AnswerParser {
 
   #finish(): void {
     this.complete = true;
-    this.#closeAll();
+    for (const index of this.#open.keys()) this.#blockStop(index);
     const reason = finishReason(this.#rawFinish, this.#blocks.hasCalls);
     for (const call of this.#toolUses) call.settle(reason === 'length');
-    const tools = this.#usage.serverTools;
-    if (tools) this.#state.server_tool_use = tools;
+    this.#keep('server_tool_use', this.#usage.serverTools);
     this.#keep('iterations', this.#usage.iterations);
     this.#begin();
     if (Object.keys(this.#state).length > 0) {
@@ -93,21 +92,22 @@ export class MessageReader implements AnswerParser {
       ...(isPause(this.#rawFinish) ? { paused: true } : {}),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(),
-      ...this.#about(),
+      ...this.#about,
     });
   }
 
   #start(message: unknown): void {
     if (!isRecord(message)) return;
-    const id = typeof message.id === 'string' && message.id !== '' ? message.id : undefined;
-    if (this.#messageId !== undefined && id !== undefined && id !== this.#messageId) {
-      this.fault = `the message ${id} began before ${this.#messageId} had ended; two answers were mixed up`;
+    const id = filled(message.id) ? message.id : undefined;
+    const { responseId } = this.#about;
+    if (responseId !== undefined && id !== undefined && id !== responseId) {
+      this.fault = `the message ${id} began before ${responseId} had ended; two answers were mixed up`;
       return;
     }
     // The same beginning may come twice.
-    const again = this.#begun || this.#messageId !== undefined;
-    this.#messageId ??= id;
-    if (typeof message.model === 'string' && message.model !== '') this.#model ??= message.model;
+    const again = this.#begun || responseId !== undefined;
+    if (id !== undefined) this.#about.responseId = id;
+    if (filled(message.model)) this.#about.model ??= message.model;
     this.#usage.add(message.usage);
     if (again) return;
     // A turn that goes on after a server's tool, and an answer in one piece, begin with content that is already there.
@@ -122,7 +122,8 @@ export class MessageReader implements AnswerParser {
 
   #blockStart(index: unknown, start: Record<string, unknown>): void {
     // Another model goes on in the place of one that declined.
-    this.#model = servedBy(start) ?? this.#model;
+    const model = servedBy(start);
+    if (model !== undefined) this.#about.model = model;
     this.#begin();
     // Blocks follow each other; a proxy may forget to end one.
     for (const [at, block] of this.#open) if (at === index || !(block instanceof ToolUseBlock)) this.#blockStop(at);
@@ -135,7 +136,7 @@ export class MessageReader implements AnswerParser {
   #blockDelta(at: unknown, delta: Record<string, unknown>): void {
     const index = at ?? this.#lastIndex;
     if (!this.#open.has(index)) {
-      const type = BEGINS[String(delta.type)];
+      const type = BEGINS.get(delta.type);
       if (type === undefined) {
         // A number was seen to be wrong: of the blocks that are open, it can only be of the last one.
         if (this.#open.get(this.#lastIndex)?.delta(delta)) return;
@@ -161,7 +162,7 @@ export class MessageReader implements AnswerParser {
 
   /** The fields that say how the answer ended. */
   #ending(about: Record<string, unknown>): void {
-    if (typeof about.stop_reason === 'string' && about.stop_reason !== '') this.#rawFinish = about.stop_reason;
+    if (filled(about.stop_reason)) this.#rawFinish = about.stop_reason;
     for (const name of ABOUT) this.#keep(name, about[name]);
   }
 
@@ -175,18 +176,7 @@ export class MessageReader implements AnswerParser {
     if (this.#begun) return;
     this.#begun = true;
     const usage = this.#usage.read();
-    this.#blocks.start({ ...this.#about(), ...(Object.keys(usage).length === 0 ? {} : { usage }) });
-  }
-
-  #about(): { model?: string; responseId?: string } {
-    return {
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#messageId === undefined ? {} : { responseId: this.#messageId }),
-    };
-  }
-
-  #closeAll(): void {
-    for (const index of [...this.#open.keys()]) this.#blockStop(index);
+    this.#blocks.start({ ...this.#about, ...(Object.keys(usage).length === 0 ? {} : { usage }) });
   }
 
   #warnOnce(message: string): void {
@@ -200,10 +190,10 @@ export class MessageReader implements AnswerParser {
 const ABOUT = ['stop_sequence', 'stop_details', 'container', 'context_management', 'input_transformations', 'diagnostics'];
 
 /** The kinds of block that a delta can begin by itself. */
-const BEGINS: Readonly<Record<string, string | undefined>> = Object.assign(Object.create(null), {
-  text_delta: 'text',
-  thinking_delta: 'thinking',
-});
+const BEGINS: ReadonlyMap<unknown, string> = new Map([
+  ['text_delta', 'text'],
+  ['thinking_delta', 'thinking'],
+]);
 
 /** `{ applied_edits: [] }` or `[]`: nothing was done. */
 function isEmptyReport(value: unknown): boolean {

@@ -1,5 +1,7 @@
 import { isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import { inDraft2020 } from '../schemas/draft-2020.js';
+import { lookUp } from '../schemas/pointer.js';
+import { describedWith } from './schema.js';
 
 const COMBINED = ['anyOf', 'oneOf', 'allOf'] as const;
 /** Names of arguments that the API takes. One other name has the whole request refused. */
@@ -32,13 +34,8 @@ function named(schema: JsonObject): JsonObject {
     ...open,
     properties: Object.fromEntries(members.filter(([name]) => ARGUMENT.test(name))),
     ...(required.length === 0 ? {} : { required: required.filter(name => !isOdd(name)) }),
-    description: withWords(schema, words),
+    description: describedWith(words, schema),
   };
-}
-
-function withWords({ description }: JsonObject, words: JsonObject): string {
-  const said = JSON.stringify(words);
-  return typeof description === 'string' ? `${description}\n${said}` : said;
 }
 
 function unchosen(schema: JsonObject): JsonObject {
@@ -52,7 +49,7 @@ function unchosen(schema: JsonObject): JsonObject {
     type: 'object',
     properties: Object.fromEntries([...properties].map(([name, variants]) => [name, oneOf(variants)])),
     ...(required.size === 0 ? {} : { required: [...required] }),
-    description: withWords(schema, choices as JsonObject),
+    description: describedWith(choices as JsonObject, schema),
   };
 }
 
@@ -71,7 +68,7 @@ function membersOf(schema: JsonObject, root: JsonObject, way: readonly string[])
   const { $ref } = schema;
   if (typeof $ref === 'string' && !way.includes($ref)) {
     const target = lookUp($ref, root);
-    if (target) join(all, [membersOf(target, root, [...way, $ref])], true);
+    if (isRecord(target)) join(all, [membersOf(target as JsonObject, root, [...way, $ref])], true);
   }
   for (const word of COMBINED) {
     const branches = list(schema[word]).filter(isRecord) as JsonObject[];
@@ -101,13 +98,6 @@ function addProperties({ properties }: Members, more: readonly (readonly [string
 
 function oneOf(variants: readonly Json[]): Json {
   return variants.length === 1 ? variants[0]! : { anyOf: [...variants] };
-}
-
-function lookUp(reference: string, root: JsonObject): JsonObject | undefined {
-  const [, group, name] = /^#\/(\$defs|definitions)\/([^/]+)$/.exec(reference) ?? [];
-  const defs = group === undefined ? undefined : root[group];
-  const found = isRecord(defs) && name !== undefined && Object.hasOwn(defs, name) ? (defs as JsonObject)[name] : undefined;
-  return isRecord(found) ? (found as JsonObject) : undefined;
 }
 
 function list(value: Json | undefined): readonly Json[] {

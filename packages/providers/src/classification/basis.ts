@@ -1,4 +1,4 @@
-import type { ChoiceAnswer, Question, ScoreAnswer, YesNoAnswer } from '@antiphon/engine';
+import type { ChoiceAnswer, ClassificationRequest, Question, ScoreAnswer, YesNoAnswer } from '@antiphon/engine';
 
 /**
  * Where an answer's probabilities come from: `logprobs`, the log-probabilities of a chat model's tokens; `entailment`, a model that was
@@ -6,6 +6,11 @@ import type { ChoiceAnswer, Question, ScoreAnswer, YesNoAnswer } from '@antiphon
  */
 export interface ProbabilityBasis {
   readonly basis: 'logprobs' | 'entailment';
+}
+
+/** What is judged, as text. */
+export function stateText(state: ClassificationRequest['state']): string {
+  return typeof state === 'string' ? state : JSON.stringify(state);
 }
 
 /** What can be answered to a question, as words, in the order of its options or levels; yes comes before no. */

@@ -1,16 +1,9 @@
-import {
-  type AdapterContext,
-  type ClassificationAdapter,
-  type ClassificationResponse,
-  isRecord,
-  type Question,
-  type Warning,
-} from '@antiphon/engine';
+import { type ClassificationAdapter, type ClassificationResponse, isRecord, type Question, type Warning } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
-import { answerFrom, wordsFor } from './basis.js';
+import { answerFrom, stateText, wordsFor } from './basis.js';
 
 export interface ZeroShotClassificationOptions extends ServiceOptions {}
 
@@ -42,7 +35,7 @@ export function zeroShotClassification(options: ZeroShotClassificationOptions): 
     provider,
     model,
     maxQuestions: 1,
-    async classify(request, context: AdapterContext): Promise<ClassificationResponse> {
+    async classify(request, context): Promise<ClassificationResponse> {
       context.signal.throwIfAborted();
       const [first, ...others] = Object.entries(request.questions);
       refuse(provider, [first === undefined && 'there is no question', others.length > 0 && 'it takes one question in a request']);
@@ -51,7 +44,7 @@ export function zeroShotClassification(options: ZeroShotClassificationOptions): 
       refuse(provider, [new Set(labels).size < labels.length && `two answers to "${id}" have the same words`]);
       const warnings: Warning[] = [];
       const fields = {
-        inputs: typeof request.state === 'string' ? request.state : JSON.stringify(request.state),
+        inputs: stateText(request.state),
         // Where the answer goes is marked by two braces, so the question can have none.
         parameters: {
           candidate_labels: [...labels],

@@ -1,9 +1,7 @@
-import { type AdapterContext, isRecord, type RerankAdapter, type RerankRequest, type RerankResponse, type Warning } from '@antiphon/engine';
-import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { type AdapterContext, isRecord, type RerankAdapter, type RerankRequest, type RerankResponse } from '@antiphon/engine';
 import { type Service, type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
-import { readScores } from './scores.js';
+import { askForScores } from './scores.js';
 
 /** Options of `cohereRerank`. */
 export interface CohereRerankOptions extends ServiceOptions {}
@@ -20,7 +18,6 @@ const COHERE: Vendor = {
 /** Everybody else has it under `/v1`. */
 const OTHERS: Vendor = { ...COHERE, root: '/v1' };
 const BASE_URL = 'https://api.cohere.com/v2';
-const PATH = '/rerank';
 /** Documents in one request (Cohere's guide to reranking). */
 const MAX_DOCUMENTS = 10_000;
 
@@ -37,7 +34,7 @@ const MAX_DOCUMENTS = 10_000;
  */
 export function cohereRerank(options: CohereRerankOptions): RerankAdapter {
   const isOwn = COHERE.hosts.some(host => (options.baseURL ?? BASE_URL).includes(host));
-  const service = serviceFor('cohereRerank', options, BASE_URL, [PATH], isOwn ? COHERE : OTHERS);
+  const service = serviceFor('cohereRerank', options, BASE_URL, ['/rerank'], isOwn ? COHERE : OTHERS);
   const maxDocuments = service.provider === COHERE.name ? MAX_DOCUMENTS : undefined;
   return {
     provider: service.provider,
@@ -51,27 +48,13 @@ async function rerank(
   service: Service,
   request: RerankRequest,
   context: AdapterContext,
-  maxDocuments = Number.POSITIVE_INFINITY,
+  maxDocuments: number | undefined,
 ): Promise<RerankResponse> {
-  context.signal.throwIfAborted();
-  const { query, documents, topN } = request;
-  const { length } = documents;
-  refuse(service.provider, [length > maxDocuments && `${length} documents are more than the ${maxDocuments} of one request`]);
-  const warnings: Warning[] = [];
-  const asked = {
-    model: request.model ?? service.model,
-    query,
-    documents,
-    ...(topN === undefined ? {} : { top_n: Math.min(topN, length) }),
-  };
-  const body = withOwnOptions(asked, ownOptions(request, service.provider, 'cohere'), warnings);
-  const outgoing = await service.outgoing(PATH, body, context);
-  const { value } = await fetchJson(outgoing, context);
-  const answer = isRecord(value) ? value : {};
-  const results = readScores(answer.results, outgoing.about);
+  const dialect = { vendor: COHERE.name, top: 'top_n', scores: 'results', maxDocuments } as const;
+  const { results, answer, about, warnings } = await askForScores(service, request, context, dialect);
   const { meta, usage } = answer;
   const { billed_units: billed, tokens, warnings: told } = isRecord(meta) ? meta : {};
-  for (const message of Array.isArray(told) ? told : []) warnings.push({ code: 'other', message: outgoing.about.redact(String(message)) });
+  for (const message of Array.isArray(told) ? told : []) warnings.push({ code: 'other', message: about.redact(String(message)) });
   const counts = {
     ...usageOf(billed, { searchUnits: 'search_units' }).usage,
     ...usageOf(tokens, { inputTokens: 'input_tokens', outputTokens: 'output_tokens' }).usage,

@@ -3,6 +3,7 @@ import type { AdapterContext, StreamTranscriptionRequest, TranscriptionAdapterEv
 import { base64Of } from '../http/bytes.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
+import { pcmDurationMs } from '../http/sound.js';
 import { reported } from '../websocket/failure.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
@@ -40,25 +41,25 @@ export async function* streamLive(
   let [stop, cancel] = [() => {}, () => {}];
   let heardBytes = 0;
   /** Commits whose segment is still to come. */
-  let open = 0;
+  let unanswered = 0;
   let over = false;
-  const send = async (bytes: Uint8Array, ends: boolean) => {
-    if (ends) open++;
+  const append = async (bytes: Uint8Array, ends: boolean) => {
+    if (ends) unanswered++;
     await socket.send({ message_type: 'input_audio_chunk', audio_base_64: base64Of(bytes), commit: ends, sample_rate: sampleRate });
   };
   const work = {
     async send(piece: Uint8Array | 'commit') {
-      if (piece === 'commit') return send(new Uint8Array(), true);
+      if (piece === 'commit') return append(new Uint8Array(), true);
       heardBytes += piece.length;
       // A message of at most one second.
-      for (let at = 0; at < piece.length; at += sampleRate * 2) await send(piece.subarray(at, at + sampleRate * 2), false);
+      for (let at = 0; at < piece.length; at += sampleRate * 2) await append(piece.subarray(at, at + sampleRate * 2), false);
     },
     async end() {
       over = true;
-      await send(new Uint8Array(), true);
+      await append(new Uint8Array(), true);
     },
   };
-  const isComplete = () => over && open <= 0 && !segments.waits;
+  const isComplete = () => over && unanswered === 0 && !segments.waits;
   try {
     for (;;) {
       const message = await socket.next();
@@ -73,10 +74,10 @@ export async function* streamLive(
         // Only now: a key that is refused costs none of the sound.
         stop = pump(audio, socket, work);
       } else if (isNothingLeft(type) && over) {
-        open = Math.max(0, open - 1);
+        unanswered = Math.max(0, unanswered - 1);
       } else {
         // A pause that the server heard by itself answers no commit of ours.
-        if (isEnd && (commit === 'manual' || over)) open = Math.max(0, open - 1);
+        if (isEnd && (commit === 'manual' || over)) unanswered = Math.max(0, unanswered - 1);
         const known = segments.take(type, message);
         const error = known ? undefined : errorIn(message, FAILURE.test(type) ? type : undefined);
         if (error) throw reported(error, outgoing.about, socket.shown);
@@ -92,8 +93,8 @@ export async function* streamLive(
       if (commit === 'manual') break;
       cancel = clock.setTimer(QUIET_MS, () => socket.finish());
     }
-    for (const event of segments.end()) yield event;
-    yield { type: 'transcription_end', durationMs: Math.round(heardBytes / 2 / (sampleRate / 1000)) };
+    yield* segments.end();
+    yield { type: 'transcription_end', durationMs: pcmDurationMs(heardBytes, sampleRate) };
   } finally {
     cancel();
     stop();

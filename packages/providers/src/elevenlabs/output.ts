@@ -12,7 +12,8 @@ export interface Output {
 /** A voice that every account has. */
 export const DEFAULT_VOICE = 'JBFqnCBsd6RMkjVDRZzb';
 
-const PCM_RATES = [8_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;
+/** Of raw samples. The first is the rate that every provider here has, so that changing one never changes the pitch. */
+const SAMPLE_RATES = [24_000, 8_000, 16_000, 22_050, 32_000, 44_100, 48_000] as const;
 
 /** Rates (Hz) of each format with their names on the wire; the first is the default. */
 const OUTPUTS: { readonly [F in SpeechFormat]?: ReadonlyArray<readonly [sampleRate: number, name: string]> } = {
@@ -22,9 +23,8 @@ const OUTPUTS: { readonly [F in SpeechFormat]?: ReadonlyArray<readonly [sampleRa
     [24_000, 'mp3_24000_48'],
   ],
   opus: [[48_000, 'opus_48000_64']],
-  // The rate that every provider here has, so that changing one never changes the pitch.
-  pcm: [[24_000, 'pcm_24000'], ...PCM_RATES.filter(rate => rate !== 24_000).map(rate => [rate, `pcm_${rate}`] as const)],
-  wav: [[24_000, 'wav_24000'], ...PCM_RATES.filter(rate => rate !== 24_000).map(rate => [rate, `wav_${rate}`] as const)],
+  pcm: SAMPLE_RATES.map(rate => [rate, `pcm_${rate}`]),
+  wav: SAMPLE_RATES.map(rate => [rate, `wav_${rate}`]),
   ulaw: [[8_000, 'ulaw_8000']],
   alaw: [[8_000, 'alaw_8000']],
 };

@@ -1,7 +1,5 @@
 // Speech from a text that is still being written: `stream-input`, a WebSocket.
 import { type AdapterContext, isRecord, type JsonObject, type SpeechAdapterEvent, type SpeechSettings } from '@antiphon/engine';
-import { bytesOf } from '../http/bytes.js';
-import { malformedAnswer } from '../http/call.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
 import { SoundWriter, soundOf } from '../http/sound.js';
@@ -55,11 +53,8 @@ export async function* streamFromText(
       const error = errorIn(message);
       if (error) throw reported(error, about, writer.shown);
       if (typeof message.audio === 'string') {
-        const bytes = bytesOf(message.audio);
-        if (!bytes) throw malformedAnswer(about, 'sent a piece of sound that is no base64');
-        if (!writer.shown && bytes.length > 0) yield writer.start();
-        socket.shown ||= bytes.length > 0;
-        yield* writer.piece(bytes);
+        yield* writer.base64(message.audio);
+        socket.shown = writer.shown;
         context.signal.throwIfAborted();
       }
       const alignment = message.alignment ?? message.normalizedAlignment ?? message.normalized_alignment;

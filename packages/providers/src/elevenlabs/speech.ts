@@ -1,21 +1,11 @@
-import {
-  type AdapterContext,
-  isRecord,
-  type JsonObject,
-  type SpeechAdapter,
-  type SpeechAdapterEvent,
-  type SpeechEnd,
-  type SpeechRequest,
-} from '@antiphon/engine';
-import { bytesOf } from '../http/bytes.js';
-import { malformedAnswer } from '../http/call.js';
-import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
-import { JsonLines } from '../http/json-lines.js';
+import type { AdapterContext, JsonObject, SpeechAdapter, SpeechAdapterEvent, SpeechEnd, SpeechRequest } from '@antiphon/engine';
+import { type ErrorContext, errorInAnswer } from '../http/errors.js';
+import { jsonObjects } from '../http/json-objects.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
-import { refuseOtherMedia, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
+import { SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
-import { DEFAULT_VOICE, FORMATS, type Output, outputOf, voiceSettings } from './output.js';
+import { DEFAULT_VOICE, FORMATS, outputOf, voiceSettings } from './output.js';
 import { streamFromText } from './speech-socket.js';
 import { type ElevenlabsOptions, elevenlabsService, errorIn, languageCode, OWN_NAME, withQuery } from './vendor.js';
 import { WordTimes } from './words.js';
@@ -80,48 +70,29 @@ async function* speak(
   const path = `/text-to-speech/${voice}${way}${timed}`;
   const outgoing = await withQuery(service.outgoing(path, body, context), { output_format: output.name });
   outgoing.headers.set('accept', '*/*');
-  yield* streamAnswer(outgoing, context, answer => (timed ? readTimed : readBytes)(answer, output, outgoing.about));
+  const { about } = outgoing;
+  const writer = new SoundWriter(soundOf(output.format, output.sampleRate), about);
+  yield* streamAnswer(outgoing, context, async function* (answer) {
+    yield* timed ? readTimed(answer, writer, about) : writer.answer(answer);
+    yield endOf(answer.headers);
+  });
 }
 
-async function* readBytes(answer: StreamedAnswer, output: Output, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
-  const writer = new SoundWriter(soundOf(output.format, output.sampleRate), about);
-  const shown = () => writer.shown;
-  let bytes = await answer.read(shown);
-  const mediaType = (answer.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
-  refuseOtherMedia(mediaType, new TextDecoder().decode(bytes?.subarray(0, 4_000)), about);
-  if (bytes) yield writer.start();
-  for (; bytes; bytes = await answer.read(shown)) yield* writer.piece(bytes);
-  writer.end();
-  yield endOf(answer.headers);
-}
-
-/** JSON objects, one a line or as events: sound in base64 and the times of its characters. */
-async function* readTimed(answer: StreamedAnswer, output: Output, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
-  const writer = new SoundWriter(soundOf(output.format, output.sampleRate), about);
+/** JSON objects: sound in base64 and the times of its characters. */
+async function* readTimed(answer: StreamedAnswer, writer: SoundWriter, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
   const times = new WordTimes(false);
-  const lines = new JsonLines();
-  for (let over = false; !over; ) {
-    const bytes = await answer.read(() => writer.shown);
-    over = bytes === undefined;
-    for (const line of bytes ? lines.feed(bytes) : lines.end()) {
-      const value = parseJson(line);
-      if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(line).slice(0, 80)}`);
-      const error = errorIn(value);
-      if (error) throw errorInAnswer(error, answer.headers, about, writer.shown);
-      const sound = value.audio_base64 ?? value.audio;
-      if (typeof sound !== 'string') continue;
-      const piece = bytesOf(sound);
-      if (!piece) throw malformedAnswer(about, 'sent a piece of sound that is no base64');
-      if (!writer.shown && piece.length > 0) yield writer.start();
-      yield* writer.piece(piece);
-      const words = times.add(value.alignment ?? value.normalized_alignment);
-      if (words.length > 0) yield { type: 'words', words };
-    }
+  for await (const value of jsonObjects(answer, () => writer.shown, about)) {
+    const error = errorIn(value);
+    if (error) throw errorInAnswer(error, answer.headers, about, writer.shown);
+    const sound = value.audio_base64 ?? value.audio;
+    if (typeof sound !== 'string') continue;
+    yield* writer.base64(sound);
+    const words = times.add(value.alignment ?? value.normalized_alignment);
+    if (words.length > 0) yield { type: 'words', words };
   }
   writer.end();
   const words = times.end();
   if (words.length > 0) yield { type: 'words', words };
-  yield endOf(answer.headers);
 }
 
 function endOf(headers: Headers): SpeechEnd {

@@ -43,27 +43,27 @@ export async function withQuery(outgoing: Promise<Outgoing>, query: { readonly [
 }
 
 /** Its words on a socket for what other servers call otherwise. */
-const COMMON_WORDS: { readonly [word: string]: string } = {
-  auth_error: 'authentication_error',
-  resource_exhausted: 'rate_limited',
-  queue_overflow: 'rate_limited',
-  commit_throttled: 'rate_limited',
-  unaccepted_terms: 'permission_denied',
-  system_busy: 'overloaded',
-  voice_not_found: 'invalid_request',
-  input_error: 'invalid_request',
-  chunk_size_exceeded: 'invalid_request',
-  session_time_limit_exceeded: 'invalid_request',
-  insufficient_audio_activity: 'timeout',
-  transcriber_error: 'server_error',
-};
+const COMMON_WORDS: ReadonlyMap<string, string> = new Map([
+  ['auth_error', 'authentication_error'],
+  ['resource_exhausted', 'rate_limited'],
+  ['queue_overflow', 'rate_limited'],
+  ['commit_throttled', 'rate_limited'],
+  ['unaccepted_terms', 'permission_denied'],
+  ['system_busy', 'overloaded'],
+  ['voice_not_found', 'invalid_request'],
+  ['input_error', 'invalid_request'],
+  ['chunk_size_exceeded', 'invalid_request'],
+  ['session_time_limit_exceeded', 'invalid_request'],
+  ['insufficient_audio_activity', 'timeout'],
+  ['transcriber_error', 'server_error'],
+]);
 
 /** The error in a message of a socket; `word` is its kind when the message's type says it. */
 export function errorIn(value: Record<string, unknown>, word?: string): ServerError | undefined {
   const found = findServerError(value) ?? (word === undefined ? undefined : { message: word, codes: [] });
   if (!found) return undefined;
   const words = [...found.codes, ...(word === undefined ? [] : [word])];
-  return { ...found, codes: words.map(each => COMMON_WORDS[each] ?? each) };
+  return { ...found, codes: words.map(each => COMMON_WORDS.get(each) ?? each) };
 }
 
 /** BCP 47 to ISO 639: it knows languages, not regions. */

@@ -39,12 +39,17 @@ const NO_SIGNATURE = 'skip_thought_signature_validator';
  */
 export function contentsToWire(messages: readonly Message[], model: string, warnings: Warning[]): Contents {
   const writer = new ContentsWriter(messages, model, warnings);
-  const first = refusesSystem(model) ? 0 : messages.findIndex(({ role }) => role !== 'system');
-  const system = messages
-    .slice(0, first < 0 ? messages.length : first)
-    .flatMap(({ content }) => (content === '' ? [] : { text: String(content) }));
-  for (const message of messages.slice(first < 0 ? messages.length : first)) writer.add(message);
+  const { count, texts } = refusesSystem(model) ? { count: 0, texts: [] } : leadingSystem(messages);
+  for (const message of messages.slice(count)) writer.add(message);
+  const system = texts.map(text => ({ text }));
   return { ...(system.length === 0 ? {} : { systemInstruction: { parts: system } }), contents: writer.end() };
+}
+
+/** How many system messages stand at the beginning, and what they say. */
+export function leadingSystem(messages: readonly Message[]): { readonly count: number; readonly texts: readonly string[] } {
+  const first = messages.findIndex(({ role }) => role !== 'system');
+  const count = first < 0 ? messages.length : first;
+  return { count, texts: messages.slice(0, count).flatMap(({ content }) => (content === '' ? [] : String(content))) };
 }
 
 class ContentsWriter {
@@ -79,7 +84,11 @@ class ContentsWriter {
       case 'user': {
         const { content } = message;
         const parts = typeof content === 'string' ? [{ type: 'text' as const, text: content }] : content;
-        this.#push('user', parts.map(partToWire).filter(isPart), 'A user message without content was left out of the request.');
+        this.#push(
+          'user',
+          parts.map(partToWire).filter(part => part !== undefined),
+          'A user message without content was left out of the request.',
+        );
         break;
       }
       case 'assistant':
@@ -204,8 +213,4 @@ export function isForeign(message: AssistantMessage): boolean {
 export function pointsSomewhere(value: Json): boolean {
   if (Array.isArray(value)) return value.some(pointsSomewhere);
   return isRecord(value) && Object.entries(value as JsonObject).some(([name, inner]) => name === '$ref' || pointsSomewhere(inner));
-}
-
-function isPart(part: WireObject | undefined): part is WireObject {
-  return part !== undefined;
 }

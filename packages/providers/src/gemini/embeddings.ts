@@ -1,6 +1,7 @@
 import { type EmbeddingAdapter, type EmbeddingRequest, isRecord, normalize, type Warning } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import { ownOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import { endpointFor, type GeminiOptions, modelPath, PROVIDER } from './endpoint.js';
 import { readUsage } from './usage.js';
 
@@ -61,8 +62,7 @@ function bodyOf({ input, dimensions, task, truncate, providerOptions }: Embeddin
   ]);
   const hasTasks = !model.includes('embedding-2');
   if (task !== undefined && !hasTasks) {
-    const message = `${model} has no setting for the task; it reads what a text is for in the text itself.`;
-    warnings.push({ code: 'unsupported_setting', setting: 'task', message });
+    warnings.push(unsupportedSetting('task', `${model} has no setting for the task; it reads what a text is for in the text itself.`));
   }
   const requests = input.map(text => ({
     model: modelPath(model),

@@ -1,4 +1,5 @@
 import { type FinishReason, isRecord } from '@antiphon/engine';
+import { filled } from '../http/wire-values.js';
 
 /** Gemini's words for how an answer ended; `promptFeedback.blockReason` uses some of them. */
 const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
@@ -26,11 +27,15 @@ const WORDS: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
 /** Why a prompt was refused; undefined when it was not. Vertex spells the word for "no reason" otherwise than the Gemini API. */
 export function blockReason(feedback: unknown): string | undefined {
   const reason = isRecord(feedback) ? feedback.blockReason : undefined;
-  return typeof reason === 'string' && reason !== '' && !/^BLOCK(ED)?_REASON_UNSPECIFIED$/.test(reason) ? reason : undefined;
+  return filled(reason) && !/^BLOCK(ED)?_REASON_UNSPECIFIED$/.test(reason) ? reason : undefined;
 }
 
-/** What a finish word means: with calls, STOP and words that nobody knows mean that the calls wait. */
+/** What a finish word means. */
 export function finishReason(raw: string, hasCalls: boolean): FinishReason {
-  const reason = WORDS.get(raw) ?? 'other';
-  return hasCalls && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
+  return withCalls(WORDS.get(raw), hasCalls);
+}
+
+/** Behind calls, a proper end and a word that nobody knows mean that the calls wait. */
+export function withCalls(reason: FinishReason | undefined, hasCalls: boolean): FinishReason {
+  return hasCalls && (reason ?? 'stop') === 'stop' ? 'tool_calls' : (reason ?? 'other');
 }

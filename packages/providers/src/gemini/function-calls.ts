@@ -1,4 +1,5 @@
 import { type BlockWriter, isRecord } from '@antiphon/engine';
+import { filled } from '../http/wire-values.js';
 import { PartialArgs } from './partial-args.js';
 import { stateOf } from './state.js';
 import type { WireFunctionCall } from './wire.js';
@@ -28,7 +29,7 @@ export class FunctionCalls {
   add(call: WireFunctionCall, thoughtSignature: unknown): void {
     const { id: givenId, name, args, partialArgs, willContinue } = call;
     const id = typeof givenId === 'string' ? givenId : '';
-    const named = typeof name === 'string' && name !== '';
+    const named = filled(name);
     const known = this.#find(id, named);
     // The end of a call that has ended already.
     if (!known && !named && args === undefined && !Array.isArray(partialArgs)) return;

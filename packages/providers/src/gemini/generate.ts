@@ -1,7 +1,10 @@
 // One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
-import { type AdapterContext, AdapterError, addUsage, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
+import { type AdapterContext, AdapterError, addUsage, isRecord, type Usage } from '@antiphon/engine';
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
+import { ownOptions } from '../http/own-options.js';
+import { namesOf } from '../http/usage.js';
+import { filled, recordsIn } from '../http/wire-values.js';
 import { continuationOf, continued } from './continuation.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
 import { blockReason, finishReason } from './finish.js';
@@ -52,8 +55,8 @@ async function ask(
   }
   const candidate: unknown = Array.isArray(value.candidates) ? value.candidates[0] : undefined;
   if (!isRecord(candidate)) throw malformedAnswer(outgoing.about, 'sent an answer without a candidate');
-  const all = isRecord(candidate.content) && Array.isArray(candidate.content.parts) ? candidate.content.parts : [];
-  const parts: WirePart[] = all.filter(isRecord).filter(({ thought }) => thought !== true);
+  const all = recordsIn(isRecord(candidate.content) ? candidate.content.parts : undefined);
+  const parts: WirePart[] = all.filter(({ thought }) => thought !== true);
   const finish = typeof candidate.finishReason === 'string' ? candidate.finishReason : '';
   if (finishReason(finish, false) === 'content_filter') throw blocked(`the answer (${finish})`, candidate.finishMessage, outgoing.about);
   return {
@@ -63,8 +66,7 @@ async function ask(
     why: typeof candidate.finishMessage === 'string' ? outgoing.about.redact(candidate.finishMessage) : '',
     about: {
       usage: isRecord(value.usageMetadata) ? readUsage(value.usageMetadata) : {},
-      ...(typeof value.modelVersion === 'string' ? { model: value.modelVersion } : {}),
-      ...(typeof value.responseId === 'string' ? { responseId: value.responseId } : {}),
+      ...namesOf({ model: value.modelVersion, id: value.responseId }),
     },
   };
 }
@@ -75,8 +77,8 @@ export function textOf(parts: readonly WirePart[]): string {
 }
 
 /** The caller's own fields of the request; a `generationConfig` is joined with ours. */
-export function withOwn(body: WireObject, options: { readonly [provider: string]: JsonObject } | undefined): WireObject {
-  const own = options !== undefined && Object.hasOwn(options, PROVIDER) ? (options[PROVIDER] as WireObject) : {};
+export function withOwn(body: WireObject, request: Parameters<typeof ownOptions>[0]): WireObject {
+  const own: WireObject = ownOptions(request, PROVIDER);
   return {
     ...body,
     ...own,
@@ -85,6 +87,6 @@ export function withOwn(body: WireObject, options: { readonly [provider: string]
 }
 
 function blocked(what: string, why: unknown, { redact }: ErrorContext): AdapterError {
-  const said = typeof why === 'string' && why !== '' ? `: ${redact(why).slice(0, 500)}` : '.';
+  const said = filled(why) ? `: ${redact(why).slice(0, 500)}` : '.';
   return new AdapterError('content_filter', `${PROVIDER} blocked ${what}${said}`, { provider: PROVIDER });
 }

@@ -10,6 +10,7 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
+import { unsupportedSetting } from '../http/service.js';
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { generate, textOf, withOwn } from './generate.js';
 import { isGemini3 } from './models.js';
@@ -79,7 +80,7 @@ async function make(
   };
   const parts = [{ text: request.prompt }, ...inputs.map(mediaToWire)];
   const body: WireObject = { contents: [{ role: 'user', parts }], generationConfig };
-  const answer = await generate(endpoint, model, withOwn(body, request.providerOptions), context);
+  const answer = await generate(endpoint, model, withOwn(body, request), context);
   const images = answer.parts.flatMap(pictureIn);
   if (images.length === 0) throw withoutPicture(textOf(answer.parts) || answer.why, answer.finish);
   return { images, ...answer.about, warnings };
@@ -119,12 +120,12 @@ function sizeClass({ size }: ImageRequest, model: string): string | undefined {
 }
 
 function unexpressed(request: ImageRequest): Warning[] {
-  const warn = (setting: string, message: string): Warning => ({ code: 'unsupported_setting', setting, message });
   const words = (['quality', 'style', 'background'] as const)
     .filter(setting => request[setting] !== undefined && request[setting] !== 'auto')
-    .map(setting => warn(setting, `Gemini has no setting for the ${setting} of a picture: say it in the prompt.`));
-  if (request.format !== undefined) words.push(warn('format', 'Gemini chooses the format of a picture; look at its media type.'));
+    .map(setting => unsupportedSetting(setting, `Gemini has no setting for the ${setting} of a picture: say it in the prompt.`));
+  if (request.format !== undefined)
+    words.push(unsupportedSetting('format', 'Gemini chooses the format of a picture; look at its media type.'));
   if (request.size !== undefined)
-    words.push(warn('size', 'Gemini has aspect ratios and classes of resolution: the pixels may differ a little.'));
+    words.push(unsupportedSetting('size', 'Gemini has aspect ratios and classes of resolution: the pixels may differ a little.'));
   return words;
 }

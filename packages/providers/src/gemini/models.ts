@@ -24,6 +24,12 @@ const THINKING: readonly { readonly names: readonly string[]; readonly thinking:
   { names: ['gemini-3-flash', ...['1', '2', '3', '4', '5', '6'].map(minor => `gemini-3.${minor}-flash`)], thinking: MINIMAL_TO_HIGH },
 ];
 
+/** The efforts that a model can be asked for; none for one that does not think. */
+export function effortsOf(thinking: Thinking): readonly ReasoningEffort[] {
+  if (thinking.kind === 'none') return [];
+  return thinking.kind === 'level' ? thinking.efforts : (Object.keys(thinking.tokens) as ReasoningEffort[]);
+}
+
 export function thinkingOf(model: string): Thinking {
   return THINKING.find(({ names }) => names.some(name => model.includes(name)))?.thinking ?? LOW_TO_HIGH;
 }

@@ -3,17 +3,16 @@ import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions } from '../http/own-options.js';
 import { contentsToWire } from './contents.js';
 import { PROVIDER } from './endpoint.js';
-import { isGemini3, thinkingOf } from './models.js';
+import { effortsOf, isGemini3, thinkingOf } from './models.js';
 import {
   type BuiltRequest,
+  functionsToWire,
   knownEffort,
   nothingToAnswer,
   outputSchema,
-  schemaToWire,
   stopTexts,
   TOOL_NAMES,
-  unsupported,
-  warnOfNoTools,
+  warnOfCache,
   withOwnOptions,
 } from './settings.js';
 import type { WireObject } from './wire.js';
@@ -28,9 +27,7 @@ export function buildRequest(given: ChatRequest, ownModel: string): BuiltRequest
   const model = request.model ?? ownModel;
   const { systemInstruction, contents } = contentsToWire(request.messages, model, warnings);
   if (contents.length === 0) throw nothingToAnswer();
-  if (request.promptCache !== undefined) {
-    warnings.push(unsupported('promptCache', 'Gemini caches by itself; a cache of your own goes into providerOptions as cachedContent.'));
-  }
+  warnOfCache(request, 'cachedContent', warnings);
   const { temperature, topP, maxTokens, seed } = request;
   const generationConfig = {
     ...{ temperature, topP, maxOutputTokens: maxTokens, stopSequences: stopTexts(request.stop, warnings), seed },
@@ -48,15 +45,10 @@ export function buildRequest(given: ChatRequest, ownModel: string): BuiltRequest
 }
 
 function effortToWire(effort: ReasoningEffort | undefined, model: string, warnings: Warning[]): WireObject {
-  if (effort === undefined) return {};
   const thinking = thinkingOf(model);
-  if (thinking.kind === 'none') {
-    if (effort !== 'none') warnings.push(unsupported('reasoning', `${model} does not think; the effort was not sent.`));
-    return {};
-  }
-  const known = thinking.kind === 'level' ? thinking.efforts : (Object.keys(thinking.tokens) as ReasoningEffort[]);
-  const nearest = knownEffort(effort, model, known, warnings);
-  const amount = thinking.kind === 'level' ? { thinkingLevel: nearest } : { thinkingBudget: thinking.tokens[nearest] };
+  const nearest = knownEffort(effort, model, effortsOf(thinking), warnings);
+  if (nearest === undefined) return {};
+  const amount = thinking.kind === 'budget' ? { thinkingBudget: thinking.tokens[nearest] } : { thinkingLevel: nearest };
   return { thinkingConfig: { ...amount, ...(nearest === 'none' ? {} : { includeThoughts: true }) } };
 }
 
@@ -65,16 +57,10 @@ function outputToWire(request: ChatRequest, model: string, warnings: Warning[]):
   return responseJsonSchema === undefined ? {} : { responseMimeType: 'application/json', responseJsonSchema };
 }
 
-function toolsToWire({ tools = [], toolChoice }: ChatRequest, model: string, own: WireObject, warnings: Warning[]): WireObject {
-  if (tools.length === 0) {
-    warnOfNoTools(toolChoice, warnings);
-    return {};
-  }
-  const functionDeclarations = tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description: description === '' ? undefined : description,
-    parametersJsonSchema: schemaToWire(inputSchema as WireObject, 'tools', `the tool ${name}`, warnings),
-  }));
+function toolsToWire(request: ChatRequest, model: string, own: WireObject, warnings: Warning[]): WireObject {
+  const functionDeclarations = functionsToWire(request, 'parametersJsonSchema', warnings);
+  if (functionDeclarations === undefined) return {};
+  const { toolChoice } = request;
   const toolConfig = {
     ...(toolChoice === undefined ? {} : { functionCallingConfig: choiceToWire(toolChoice) }),
     ...(isGemini3(model) && addsHostedTools(own) ? { includeServerSideToolInvocations: true } : {}),

@@ -10,6 +10,7 @@ import {
 } from '@antiphon/engine';
 import type { ToolNameRule } from '../hand-over/tool-names.js';
 import { replaced } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
 import { inDraft2020 } from '../schemas/draft-2020.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
@@ -40,22 +41,28 @@ export function nothingToAnswer(): AdapterError {
 
 export function stopTexts(stop: ModelSettings['stop'], warnings: Warning[]): readonly string[] | undefined {
   if (stop !== undefined && stop.length > MAX_STOPS) {
-    warnings.push(unsupported('stop', `Gemini takes ${MAX_STOPS} stop texts; the other ${stop.length - MAX_STOPS} were not sent.`));
+    warnings.push(unsupportedSetting('stop', `Gemini takes ${MAX_STOPS} stop texts; the other ${stop.length - MAX_STOPS} were not sent.`));
   }
   return stop?.length ? stop.slice(0, MAX_STOPS) : undefined;
 }
 
-/** The effort that the model knows and that is nearest to the one asked for. */
+/** Of the efforts that the model knows, the one nearest to what was asked for; undefined when nothing was, or the model does not think. */
 export function knownEffort(
-  effort: ReasoningEffort,
+  effort: ReasoningEffort | undefined,
   model: string,
   known: readonly ReasoningEffort[],
   warnings: Warning[],
-): ReasoningEffort {
+): ReasoningEffort | undefined {
+  if (effort === undefined) return undefined;
+  if (known.length === 0) {
+    if (effort !== 'none') warnings.push(unsupportedSetting('reasoning', `${model} does not think; the effort was not sent.`));
+    return undefined;
+  }
   const place = LADDER.indexOf(effort);
   const distance = (other: ReasoningEffort) => Math.abs(LADDER.indexOf(other) - place);
-  const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best), known[0] ?? effort);
-  if (nearest !== effort) warnings.push(unsupported('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
+  const nearest = known.reduce((best, next) => (distance(next) < distance(best) ? next : best));
+  if (nearest !== effort)
+    warnings.push(unsupportedSetting('reasoning', `${model} does not know the effort "${effort}"; "${nearest}" was sent.`));
   return nearest;
 }
 
@@ -64,29 +71,52 @@ export function outputSchema({ output, tools = [], toolChoice }: ChatRequest, mo
   if (output === undefined) return undefined;
   // The API refuses both together; the call is the whole answer anyway.
   if (tools.length > 0 && (toolChoice === 'required' || typeof toolChoice === 'object')) {
-    warnings.push(unsupported('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'));
+    warnings.push(
+      unsupportedSetting('output', 'Gemini takes no schema for an answer that has to be a tool call; the schema was not sent.'),
+    );
     return undefined;
   }
   if (tools.length > 0 && !isGemini3(model)) {
-    warnings.push(unsupported('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
+    warnings.push(unsupportedSetting('output', `${model} does not hold answers to a schema while it has tools; the schema was not sent.`));
     return undefined;
   }
   return schemaToWire(output.schema as WireObject, 'output', `the schema of ${output.name}`, warnings);
 }
 
-export function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
+function schemaToWire(schema: WireObject, setting: string, whose: string, warnings: Warning[]): WireJson {
   const stripped = new Set<string>();
   const supported = supportedSchema(inDraft2020(schema as JsonObject) as WireObject, stripped);
   if (stripped.size > 0) {
-    warnings.push(unsupported(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
+    warnings.push(unsupportedSetting(setting, `Gemini does not know ${[...stripped].join(', ')} in a schema; left out for ${whose}.`));
   }
   return supported;
 }
 
-/** Warns of a call that was demanded of nobody. */
-export function warnOfNoTools(toolChoice: ChatRequest['toolChoice'], warnings: Warning[]): void {
-  if (toolChoice === undefined || toolChoice === 'none' || toolChoice === 'auto') return;
-  warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+/** `field`: where the API takes a cache that was made before. */
+export function warnOfCache({ promptCache }: ChatRequest, field: string, warnings: Warning[]): void {
+  if (promptCache === undefined) return;
+  warnings.push(unsupportedSetting('promptCache', `Gemini caches by itself; a cache of your own goes into providerOptions as ${field}.`));
+}
+
+/**
+ * The tools as functions of the API, whose schema stands in the field `schemaField`; undefined, and a warning when a call was demanded, if there
+ * are none.
+ */
+export function functionsToWire(
+  { tools = [], toolChoice }: ChatRequest,
+  schemaField: string,
+  warnings: Warning[],
+): readonly WireObject[] | undefined {
+  if (tools.length === 0) {
+    if (toolChoice === 'required' || typeof toolChoice === 'object')
+      warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+    return undefined;
+  }
+  return tools.map(({ name, description, inputSchema }) => ({
+    name,
+    description: description === '' ? undefined : description,
+    [schemaField]: schemaToWire(inputSchema as WireObject, 'tools', `the tool ${name}`, warnings),
+  }));
 }
 
 /** The caller's own fields: objects are joined with what was derived from settings, `lists` are added to, anything else wins and is told. */
@@ -116,8 +146,4 @@ function joined(mine: WireObject, theirs: WireObject, path: string, warnings: Wa
     }
   }
   return out;
-}
-
-export function unsupported(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
 }

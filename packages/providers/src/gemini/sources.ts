@@ -1,4 +1,5 @@
 import { isRecord, type SourcePart } from '@antiphon/engine';
+import { filled, recordsIn, sourceFrom } from '../http/wire-values.js';
 import type { WireCandidate } from './wire.js';
 
 /** Collects what an answer rests on. The metadata comes again with each chunk and grows; every place counts once. */
@@ -22,26 +23,14 @@ export class Sources {
 
   /** A place with `uri`, `title` and `text`. */
   add(place: Record<string, unknown>): void {
-    const url = text(place.uri) ?? text(place.sourceUri);
-    const title = text(place.title);
+    const found = sourceFrom({ url: filled(place.uri) ? place.uri : place.sourceUri, title: place.title, quote: place.text });
+    const { url, title, quote } = found;
     if (url === undefined && title === undefined) return;
-    const quote = text(place.text);
     const key = JSON.stringify([url ?? title, quote]);
-    if (this.#found.has(key)) return;
-    this.#found.set(key, {
-      type: 'source',
-      ...(url === undefined ? {} : { url }),
-      ...(title === undefined ? {} : { title }),
-      ...(quote === undefined ? {} : { quote }),
-    });
+    if (!this.#found.has(key)) this.#found.set(key, found);
   }
 }
 
 function listIn(holder: unknown, field: string): Record<string, unknown>[] {
-  const list = isRecord(holder) ? holder[field] : undefined;
-  return Array.isArray(list) ? list.filter(isRecord) : [];
-}
-
-function text(value: unknown): string | undefined {
-  return typeof value === 'string' && value !== '' ? value : undefined;
+  return recordsIn(isRecord(holder) ? holder[field] : undefined);
 }

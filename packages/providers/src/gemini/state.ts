@@ -1,5 +1,6 @@
 // What of a part must go back untouched. It lives in the part's provider state, under this provider's name: others never see it.
 import { isRecord, type Json, type JsonObject, type ProviderState } from '@antiphon/engine';
+import { filled } from '../http/wire-values.js';
 import { PROVIDER } from './endpoint.js';
 
 export interface PartState {
@@ -25,7 +26,7 @@ export function stateOf(state: { readonly [K in keyof PartState]?: unknown }): P
   const kept: Record<string, Json> = {};
   for (const field of TEXTS) {
     const value = state[field];
-    if (typeof value === 'string' && value !== '') kept[field] = value;
+    if (filled(value)) kept[field] = value;
   }
   if (state.thought === true) kept.thought = true;
   for (const field of OBJECTS) if (isRecord(state[field])) kept[field] = state[field] as JsonObject;

@@ -1,5 +1,6 @@
 import { addUsage, type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { filled } from '../http/wire-values.js';
 import { continuationOf } from './continuation.js';
 import { blockReason, finishReason } from './finish.js';
 import { FunctionCalls } from './function-calls.js';
@@ -20,8 +21,7 @@ export class ChunkReader {
   #usage = new UsageReport();
   readonly #sources = new Sources();
   readonly #warnedOf = new Set<string>();
-  #responseId: string | undefined;
-  #model: string | undefined;
+  readonly #about: { model?: string; responseId?: string } = {};
   #rawFinish: string | undefined;
   /** The prompt itself was refused. */
   #blocked = false;
@@ -50,8 +50,8 @@ export class ChunkReader {
       this.error = findServerError(value);
       if (this.error) return;
     }
-    if (typeof chunk.responseId === 'string' && chunk.responseId !== '') this.#responseId ??= chunk.responseId;
-    if (typeof chunk.modelVersion === 'string' && chunk.modelVersion !== '') this.#model ??= chunk.modelVersion;
+    if (filled(chunk.responseId)) this.#about.responseId ??= chunk.responseId;
+    if (filled(chunk.modelVersion)) this.#about.model ??= chunk.modelVersion;
     this.#usage.add(usageMetadata);
     if (isRecord(promptFeedback)) this.#acceptFeedback(promptFeedback);
     // What stands behind a refusal is no answer to the prompt.
@@ -79,9 +79,14 @@ export class ChunkReader {
     const reason = this.#blocked ? 'content_filter' : finishReason(raw, this.#blocks.hasCalls);
     // Calls that were cut off stay open, so that they are marked as such.
     if (reason !== 'length' && reason !== 'content_filter') this.#calls.end();
-    this.#blocks.start(this.#about());
+    this.#blocks.start(this.#about);
     for (const source of this.#sources.all) this.#blocks.source(source);
-    this.#blocks.end({ finishReason: reason, rawFinishReason: raw, usage: addUsage(this.#before, this.#usage.read()), ...this.#about() });
+    this.#blocks.end({
+      finishReason: reason,
+      rawFinishReason: raw,
+      usage: addUsage(this.#before, this.#usage.read()),
+      ...this.#about,
+    });
   }
 
   #acceptFeedback(feedback: Record<string, unknown>): void {
@@ -90,7 +95,7 @@ export class ChunkReader {
     const { blockReasonMessage } = feedback;
     this.#blocked = true;
     this.#rawFinish ??= reason;
-    const why = typeof blockReasonMessage === 'string' && blockReasonMessage !== '' ? `: ${blockReasonMessage}` : '.';
+    const why = filled(blockReasonMessage) ? `: ${blockReasonMessage}` : '.';
     this.#warnOnce(`The prompt was blocked (${reason})${why}`);
   }
 
@@ -106,12 +111,13 @@ export class ChunkReader {
     // It may come before the chunk that says that the answer is paused.
     this.#token = continuationToken ?? this.#token;
     // Older models repeat STOP with each chunk; what is said last counts.
-    if (typeof finish === 'string' && finish !== '' && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
-    if (typeof finishMessage === 'string' && finishMessage !== '' && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
+    if (filled(finish) && finish !== 'FINISH_REASON_UNSPECIFIED') this.#rawFinish = finish;
+    if (filled(finishMessage) && finish !== 'STOP') this.#warnOnce(`${finish}: ${finishMessage}`);
   }
 
   #acceptPart(part: WirePart): void {
-    this.#begin();
+    // The message begins with its first content: until then a failed request can be repeated unseen.
+    this.#blocks.start(this.#about);
     if (isRecord(part.functionCall)) this.#calls.add(part.functionCall, part.thoughtSignature);
     else if (isRecord(part.inlineData)) this.#file(part, part.inlineData);
     else if (isRecord(part.fileData)) this.#file(part, part.fileData);
@@ -126,7 +132,7 @@ export class ChunkReader {
   /** A signature makes a part one that has to go back, whatever it is. */
   #unknown(part: WirePart): void {
     const { thoughtSignature, thought, ...rest } = part;
-    const isSigned = typeof thoughtSignature === 'string' && thoughtSignature !== '';
+    const isSigned = filled(thoughtSignature);
     const kind = Object.keys(rest).join(', ');
     if (kind === '') {
       if (isSigned) this.#text(part);
@@ -155,7 +161,7 @@ export class ChunkReader {
       this.#warnOnce('A picture from the thoughts of the model was left out.');
       return;
     }
-    const mediaType = typeof mimeType === 'string' && mimeType !== '' ? mimeType : 'application/octet-stream';
+    const mediaType = filled(mimeType) ? mimeType : 'application/octet-stream';
     if (typeof data !== 'string' && typeof fileUri !== 'string') {
       this.#warnOnce('The answer has a file without bytes or address, which was left out.');
       return;
@@ -173,18 +179,6 @@ export class ChunkReader {
     this.#blocks.endBlock();
     this.#blocks.reasoning(typeof text === 'string' ? text : '', stateOf({ part: part as JsonObject }));
     this.#blocks.endBlock();
-  }
-
-  /** The message begins with its first content: until then a failed request can be repeated unseen. */
-  #begin(): void {
-    this.#blocks.start(this.#about());
-  }
-
-  #about(): { model?: string; responseId?: string } {
-    return {
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    };
   }
 
   #warnOnce(message: string): void {

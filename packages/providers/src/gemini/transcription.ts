@@ -1,5 +1,6 @@
 import { AdapterError, type TranscriptionAdapter, type TranscriptionRequest, type Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { finishReason } from './finish.js';
 import { generate, textOf, withOwn } from './generate.js';
@@ -34,14 +35,14 @@ export function geminiTranscription(options: GeminiOptions): TranscriptionAdapte
     mediaTypes: MEDIA_TYPES,
     async transcribe(request, context) {
       context.signal.throwIfAborted();
-      const mediaType = (request.audio.mediaType.split(';')[0] ?? '').trim().toLowerCase();
+      const mediaType = bareMediaType(request.audio.mediaType);
       refuse(PROVIDER, [
         request.timestamps === true && 'it cannot tell the times of words (timestamps)',
         request.logprobs === true && 'it cannot tell how sure it is (logprobs)',
         !MEDIA_TYPES.includes(mediaType) && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`,
       ]);
       const model = request.model ?? options.model;
-      const body = withOwn(bodyOf(request, RENAMED.get(mediaType) ?? mediaType), request.providerOptions);
+      const body = withOwn(bodyOf(request, RENAMED.get(mediaType) ?? mediaType), request);
       const { parts, finish, about } = await generate(endpoint, model, body, context);
       if (finishReason(finish, false) === 'length') {
         const message = `The transcript of ${PROVIDER} was cut off at the model's limit: send the recording in shorter pieces.`;

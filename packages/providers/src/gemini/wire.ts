@@ -3,6 +3,8 @@
  * below only say which fields are read.
  */
 
+export type { WireJson, WireObject } from '../openai-chat/wire.js';
+
 export interface WireChunk {
   readonly candidates?: unknown;
   /** Why a prompt was not answered at all. */
@@ -50,7 +52,3 @@ export interface WireFunctionCall {
   readonly partialArgs?: unknown;
   readonly willContinue?: unknown;
 }
-
-/** JSON that goes out; undefined members are left out by JSON.stringify. */
-export type WireJson = null | boolean | number | string | undefined | readonly WireJson[] | { readonly [key: string]: WireJson };
-export type WireObject = { readonly [key: string]: WireJson };

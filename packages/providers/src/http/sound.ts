@@ -1,5 +1,4 @@
-// What the adapters of speech have in common: what a sound is, and how its pieces become a whole.
-
+// What the adapters of sound have in common: what a sound is, and how its pieces become a whole.
 import {
   AdapterError,
   audioPart,
@@ -9,9 +8,11 @@ import {
   type SpeechResponse,
   type SpokenWord,
 } from '@antiphon/engine';
-import { joinedBytes } from './bytes.js';
+import { bareMediaType } from '../media/bare-media-type.js';
+import { bytesOf, joinedBytes } from './bytes.js';
 import { malformedAnswer } from './call.js';
 import { type ErrorContext, htmlTitle } from './errors.js';
+import type { StreamedAnswer } from './streamed.js';
 
 const MEDIA_TYPES: { readonly [F in SpeechFormat]: string } = {
   mp3: 'audio/mpeg',
@@ -29,9 +30,20 @@ export function soundOf(format: SpeechFormat, sampleRate: number | undefined): S
   return { mediaType: MEDIA_TYPES[format], format, ...(sampleRate === undefined ? {} : { sampleRate }) };
 }
 
-/** Throws for an answer that says that it is no sound (a web page, JSON), with what stands in it. */
-export function refuseOtherMedia(mediaType: string, start: string, about: ErrorContext): void {
+/** Milliseconds of raw 16-bit mono samples. */
+export function pcmDurationMs(bytes: number, sampleRate: number): number {
+  return Math.round(bytes / 2 / (sampleRate / 1000));
+}
+
+/** The media type that an answer says it has; `''` when it says none. */
+export function mediaTypeOf(headers: Headers): string {
+  return bareMediaType(headers.get('content-type') ?? '');
+}
+
+/** Throws for an answer that says that it is no sound (a web page, JSON), with what stands at its beginning. */
+function refuseOtherMedia(mediaType: string, beginning: Uint8Array | undefined, about: ErrorContext): void {
   if (mediaType === '' || /^(audio|video)\/|octet-stream/.test(mediaType)) return;
+  const start = new TextDecoder().decode(beginning?.subarray(0, 4_000));
   const title = htmlTitle(start);
   const words = title === undefined ? start.trim().slice(0, 200) : `a web page ("${title}")`;
   throw malformedAnswer(about, `answered with ${mediaType} instead of sound${words === '' ? '' : `: ${words}`}`);
@@ -53,12 +65,25 @@ export class SoundWriter {
     return this.#bytes > 0;
   }
 
-  start(): SpeechAdapterEvent {
-    return { type: 'speech_start', ...this.#sound };
+  /** The whole of an answer that is nothing but sound. */
+  async *answer({ headers, read }: StreamedAnswer): AsyncGenerator<SpeechAdapterEvent> {
+    const shown = () => this.shown;
+    let bytes = await read(shown);
+    refuseOtherMedia(mediaTypeOf(headers), bytes, this.#about);
+    for (; bytes; bytes = await read(shown)) yield* this.piece(bytes);
+    this.end();
   }
 
+  *base64(text: unknown): Generator<SpeechAdapterEvent> {
+    const bytes = typeof text === 'string' ? bytesOf(text) : undefined;
+    if (!bytes) throw malformedAnswer(this.#about, 'sent a piece of sound that is no base64');
+    yield* this.piece(bytes);
+  }
+
+  /** The first piece begins the speech. */
   *piece(bytes: Uint8Array): Generator<SpeechAdapterEvent> {
     if (bytes.length === 0) return;
+    if (!this.shown) yield { type: 'speech_start', ...this.#sound };
     this.#bytes += bytes.length;
     yield { type: 'audio_delta', bytes };
   }

@@ -7,34 +7,17 @@ import {
   ConfigurationError,
   inBursts,
 } from '@antiphon/engine';
-import type { GpuOption } from './binding.js';
+import { PROVIDER } from './binding.js';
 import { generateAnswer } from './generation.js';
 import { buildLocalRequest } from './request.js';
-import { Runtime } from './runtime.js';
+import { type LlamaCppOptions, Runtime } from './runtime.js';
 import { orAborted, Work } from './work.js';
-
-export interface LlamaCppOptions {
-  /** A GGUF file on this machine. */
-  readonly modelPath: string;
-  /** Tokens of prompt and answer together; default: what the model was made for, as far as memory allows. */
-  readonly contextSize?: number;
-  /** Threads of the processor; default: as many as help. */
-  readonly threads?: number;
-  /** Default `auto`: the best that is there. `false` is the processor. */
-  readonly gpu?: GpuOption;
-  /** Answers that are written at the same time, each with a context of its own; others wait in order. Default 1. */
-  readonly parallel?: number;
-  /** Instead of `import('node-llama-cpp')`, for a package that stands elsewhere. */
-  readonly load?: () => Promise<unknown>;
-}
 
 /** A chat model in this process. */
 export interface LlamaCppAdapter extends ChatAdapter {
   /** Stops what is being written and frees the model and its memory; calls after it throw `ConfigurationError`. May be called twice. */
   close(): Promise<void>;
 }
-
-const PROVIDER = 'llama-cpp';
 
 /**
  * A GGUF model in this very process, by the optional peer `node-llama-cpp` (`npm install node-llama-cpp`). The model is loaded at the first
@@ -54,20 +37,17 @@ const PROVIDER = 'llama-cpp';
  * ```
  */
 export function llamaCpp(options: LlamaCppOptions): LlamaCppAdapter {
-  const { modelPath, parallel = 1 } = options;
+  const { modelPath } = options;
   if (typeof modelPath !== 'string' || modelPath === '') {
     throw new ConfigurationError('invalid_option', 'llamaCpp needs the path of a GGUF file, such as { modelPath: "models/model.gguf" }.');
   }
-  for (const [name, value] of [
-    ['contextSize', options.contextSize],
-    ['threads', options.threads],
-    ['parallel', parallel],
-  ] as const) {
+  for (const name of ['contextSize', 'threads', 'parallel'] as const) {
+    const value = options[name];
     if (value !== undefined && !(Number.isSafeInteger(value) && value > 0)) {
       throw new ConfigurationError('invalid_option', `${name} must be a whole number above 0, not ${String(value)}.`);
     }
   }
-  const runtime = new Runtime({ ...options, parallel });
+  const runtime = new Runtime(options);
   const model = nameOf(modelPath);
   return {
     provider: PROVIDER,
@@ -87,7 +67,7 @@ async function* streamAnswer(
 ): AsyncGenerator<Burst<AdapterEvent>, void> {
   signal.throwIfAborted();
   runtime.closing.throwIfAborted();
-  const local = buildLocalRequest(request, PROVIDER);
+  const local = buildLocalRequest(request);
   const stop = new AbortController();
   const onAbort = () => stop.abort(signal.reason);
   const onClose = () => stop.abort(runtime.closing.reason);

@@ -1,5 +1,8 @@
 // The part of node-llama-cpp (3.21) that is used here, spelled out: the package is an optional peer, so nothing may need its types.
 
+/** The name in errors and provider options. */
+export const PROVIDER = 'llama-cpp';
+
 /** One token of a model's vocabulary. */
 export type Token = number;
 

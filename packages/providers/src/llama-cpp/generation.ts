@@ -1,5 +1,13 @@
 import { AdapterError, AntiphonError, type BlockWriter, describe, type FinishReason, type Usage } from '@antiphon/engine';
-import type { Chat, ChatWrapper, GeneratedResponse, GenerateOptions, Sequence, Token } from './binding.js';
+import {
+  type Chat,
+  type ChatWrapper,
+  type GeneratedResponse,
+  type GenerateOptions,
+  PROVIDER,
+  type Sequence,
+  type Token,
+} from './binding.js';
 import { paced } from './paced.js';
 import type { LocalRequest } from './request.js';
 import type { Loaded } from './runtime.js';
@@ -8,13 +16,13 @@ import type { Desk } from './work.js';
 /** Tokens of the prompt that are read at once: an abort waits for so many at the most. */
 const PROMPT_STEP = 128;
 
-const FINISH: { readonly [stopReason: string]: FinishReason } = {
-  eogToken: 'stop',
-  stopGenerationTrigger: 'stop',
-  customStopTrigger: 'stop',
-  functionCalls: 'tool_calls',
-  maxTokens: 'length',
-};
+const FINISH: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
+  ['eogToken', 'stop'],
+  ['stopGenerationTrigger', 'stop'],
+  ['customStopTrigger', 'stop'],
+  ['functionCalls', 'tool_calls'],
+  ['maxTokens', 'length'],
+]);
 
 export interface GenerationOptions extends Desk {
   readonly request: LocalRequest;
@@ -45,7 +53,7 @@ export async function generateAnswer(options: GenerationOptions): Promise<void> 
 
 async function writeAnswer(chat: Chat, options: GenerationOptions): Promise<void> {
   const { request, loaded, sequence, signal, blocks, progress } = options;
-  const grammar = request.grammar === undefined ? undefined : await grammarFor(request, loaded);
+  const grammar = await grammarFor(request, loaded);
   const { functions, history } = request;
   const about = { chatHistory: history, ...(functions === undefined ? {} : { availableFunctions: functions }) };
   const prompt = chat.chatWrapper.generateContextState(about).contextText.tokenize(loaded.model.tokenizer);
@@ -95,7 +103,7 @@ async function writeAnswer(chat: Chat, options: GenerationOptions): Promise<void
   }
   writeWholeCalls(answer, calls, blocks);
   const { stopReason } = answer.metadata;
-  const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH[stopReason] ?? 'other');
+  const finishReason = blocks.hasCalls && stopReason !== 'maxTokens' ? 'tool_calls' : (FINISH.get(stopReason) ?? 'other');
   blocks.end({ finishReason, rawFinishReason: stopReason, usage: usage() });
 }
 
@@ -105,7 +113,7 @@ async function grammarFor({ grammar }: LocalRequest, { llama }: Loaded): Promise
     return await llama.createGrammarForJsonSchema(grammar);
   } catch (cause) {
     throw new AdapterError('invalid_request', `llamaCpp cannot make a grammar of the output's schema: ${describe(cause)}`, {
-      provider: 'llama-cpp',
+      provider: PROVIDER,
       cause,
     });
   }
@@ -153,11 +161,11 @@ function tooLong(tokens: number, contextSize: number): AdapterError {
   return new AdapterError(
     'context_length_exceeded',
     `The conversation has ${tokens} tokens, which leaves no room for an answer in a context of ${contextSize}: shorten it, or set a larger contextSize.`,
-    { provider: 'llama-cpp' },
+    { provider: PROVIDER },
   );
 }
 
 function asFailure(thrown: unknown): unknown {
   if (AntiphonError.isInstance(thrown)) return thrown;
-  return new AdapterError('unknown', `node-llama-cpp failed: ${describe(thrown)}`, { provider: 'llama-cpp', cause: thrown });
+  return new AdapterError('unknown', `node-llama-cpp failed: ${describe(thrown)}`, { provider: PROVIDER, cause: thrown });
 }

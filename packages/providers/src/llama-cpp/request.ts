@@ -1,5 +1,7 @@
 import type { ChatRequest, ToolSpec, Warning } from '@antiphon/engine';
-import type { GenerateOptions, GrammarSchema, HistoryItem, ModelFunctions } from './binding.js';
+import { ownOptions } from '../http/own-options.js';
+import { unsupportedSetting } from '../http/service.js';
+import { type GenerateOptions, type GrammarSchema, type HistoryItem, type ModelFunctions, PROVIDER } from './binding.js';
 import { toHistory } from './history.js';
 import { grammarSchema } from './schema.js';
 
@@ -23,18 +25,19 @@ export interface LocalRequest {
 const OWN_OPTIONS = ['topK', 'minP'] as const;
 
 /** Pure: no model, no file. What cannot be expressed comes back as a warning. */
-export function buildLocalRequest(request: ChatRequest, provider: string): LocalRequest {
+export function buildLocalRequest(request: ChatRequest): LocalRequest {
   const warnings: Warning[] = [];
   const history = toHistory(request.messages, warnings);
   const tools = offeredTools(request, warnings);
   const functions = tools.length === 0 ? undefined : functionsOf(tools, warnings);
   const grammar = functions === undefined ? outputGrammar(request, warnings) : undefined;
   if (functions !== undefined && request.output !== undefined) {
-    warnings.push(unsupported('output', 'An answer cannot be held to a schema while tools are offered; the grammar was left out.'));
+    warnings.push(unsupportedSetting('output', 'An answer cannot be held to a schema while tools are offered; the grammar was left out.'));
   }
-  if (request.model !== undefined) warnings.push(unsupported('model', 'llamaCpp answers with the model of its file only.'));
-  if (request.reasoning !== undefined) warnings.push(unsupported('reasoning', 'llamaCpp has no such setting; the model decides.'));
-  if (request.promptCache !== undefined) warnings.push(unsupported('promptCache', 'llamaCpp keeps the last conversation by itself.'));
+  if (request.model !== undefined) warnings.push(unsupportedSetting('model', 'llamaCpp answers with the model of its file only.'));
+  if (request.reasoning !== undefined) warnings.push(unsupportedSetting('reasoning', 'llamaCpp has no such setting; the model decides.'));
+  if (request.promptCache !== undefined)
+    warnings.push(unsupportedSetting('promptCache', 'llamaCpp keeps the last conversation by itself.'));
   const choice = request.toolChoice;
   const { maxTokens } = request;
   return {
@@ -44,7 +47,7 @@ export function buildLocalRequest(request: ChatRequest, provider: string): Local
     ...(grammar === undefined ? {} : { grammar }),
     ...(maxTokens === undefined ? {} : { maxTokens }),
     sampling: {
-      ...samplingOf(request, provider, warnings),
+      ...samplingOf(request, warnings),
       // Repetition is what JSON is made of.
       ...(grammar === undefined && functions === undefined ? {} : { repeatPenalty: false as const }),
       ...(typeof choice === 'object' ? { maxParallelFunctionCalls: 1 } : {}),
@@ -56,7 +59,7 @@ export function buildLocalRequest(request: ChatRequest, provider: string): Local
 function offeredTools({ tools = [], toolChoice }: ChatRequest, warnings: Warning[]): readonly ToolSpec[] {
   if (tools.length === 0) {
     if (toolChoice === 'required' || typeof toolChoice === 'object') {
-      warnings.push(unsupported('toolChoice', 'A tool call was demanded, but the request has no tools.'));
+      warnings.push(unsupportedSetting('toolChoice', 'A tool call was demanded, but the request has no tools.'));
     }
     return [];
   }
@@ -64,7 +67,7 @@ function offeredTools({ tools = [], toolChoice }: ChatRequest, warnings: Warning
   if (toolChoice === 'none') return [];
   if (typeof toolChoice !== 'object') return tools;
   const named = tools.filter(({ name }) => name === toolChoice.tool);
-  if (named.length === 0) warnings.push(unsupported('toolChoice', `There is no tool "${toolChoice.tool}"; any may be called.`));
+  if (named.length === 0) warnings.push(unsupportedSetting('toolChoice', `There is no tool "${toolChoice.tool}"; any may be called.`));
   return named.length === 0 ? tools : named;
 }
 
@@ -87,18 +90,18 @@ function outputGrammar({ output }: ChatRequest, warnings: Warning[]): GrammarSch
 
 function warnLoose(what: string, setting: string, notHeld: readonly string[], warnings: Warning[]): void {
   if (notHeld.length > 0)
-    warnings.push(unsupported(setting, `${what} cannot be held to ${notHeld.join(', ')} by a grammar; the rest of the schema is.`));
+    warnings.push(unsupportedSetting(setting, `${what} cannot be held to ${notHeld.join(', ')} by a grammar; the rest of the schema is.`));
 }
 
-function samplingOf(request: ChatRequest, provider: string, warnings: Warning[]): LocalRequest['sampling'] {
-  const { temperature, topP, seed, stop, providerOptions } = request;
+function samplingOf(request: ChatRequest, warnings: Warning[]): LocalRequest['sampling'] {
+  const { temperature, topP, seed, stop } = request;
   const own: Record<string, number> = {};
-  for (const [name, value] of Object.entries(providerOptions?.[provider] ?? {})) {
+  for (const [name, value] of Object.entries(ownOptions(request, PROVIDER))) {
     const known = OWN_OPTIONS.find(option => option === name);
     if (known && typeof value === 'number') own[known] = value;
     else
       warnings.push(
-        unsupported(`providerOptions.${name}`, `llamaCpp has no such option; it has ${OWN_OPTIONS.join(' and ')}, as numbers.`),
+        unsupportedSetting(`providerOptions.${name}`, `llamaCpp has no such option; it has ${OWN_OPTIONS.join(' and ')}, as numbers.`),
       );
   }
   return {
@@ -108,8 +111,4 @@ function samplingOf(request: ChatRequest, provider: string, warnings: Warning[])
     ...(stop === undefined || stop.length === 0 ? {} : { customStopTriggers: stop }),
     ...own,
   };
-}
-
-function unsupported(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
 }

@@ -1,13 +1,29 @@
 import { AdapterError, ConfigurationError, describe } from '@antiphon/engine';
-import type { ChatWrapper, Context, GpuOption, Llama, LlamaCppModule, Model, Sequence } from './binding.js';
+import {
+  type ChatWrapper,
+  type Context,
+  type GpuOption,
+  type Llama,
+  type LlamaCppModule,
+  type Model,
+  PROVIDER,
+  type Sequence,
+} from './binding.js';
 import { checkGgufFile } from './node/gguf-file.js';
 
-export interface RuntimeOptions {
+/** Options of `llamaCpp`. */
+export interface LlamaCppOptions {
+  /** A GGUF file on this machine. */
   readonly modelPath: string;
+  /** Tokens of prompt and answer together; default: what the model was made for, as far as memory allows. */
   readonly contextSize?: number;
+  /** Threads of the processor; default: as many as help. */
   readonly threads?: number;
+  /** Default `auto`: the best that is there. `false` is the processor. */
   readonly gpu?: GpuOption;
-  readonly parallel: number;
+  /** Answers that are written at the same time, each with a context of its own; others wait in order. Default 1. */
+  readonly parallel?: number;
+  /** Instead of `import('node-llama-cpp')`, for a package that stands elsewhere. */
   readonly load?: () => Promise<unknown>;
 }
 
@@ -31,7 +47,6 @@ export interface Lease {
   release(): void;
 }
 
-const PROVIDER = 'llama-cpp';
 const INSTALL = 'npm install node-llama-cpp@3.21.1';
 
 /**
@@ -39,7 +54,7 @@ const INSTALL = 'npm install node-llama-cpp@3.21.1';
  * in which they asked.
  */
 export class Runtime {
-  readonly #options: RuntimeOptions;
+  readonly #options: LlamaCppOptions;
   readonly #closing = new AbortController();
   #loading: Promise<Loaded> | undefined;
   #idle: Sequence[] = [];
@@ -50,7 +65,7 @@ export class Runtime {
   /** What the native library last complained about. */
   #complaint = '';
 
-  constructor(options: RuntimeOptions) {
+  constructor(options: LlamaCppOptions) {
     this.#options = options;
   }
 
@@ -117,7 +132,7 @@ export class Runtime {
   }
 
   async #load(): Promise<Loaded> {
-    const { modelPath, contextSize, threads, gpu = 'auto', parallel } = this.#options;
+    const { modelPath, contextSize, threads, gpu = 'auto', parallel = 1 } = this.#options;
     await checkGgufFile(modelPath);
     const module = await loadModule(this.#options.load);
     const logger = (_level: string, message: string) => {
@@ -163,7 +178,7 @@ function closedError(): ConfigurationError {
   return new ConfigurationError('invalid_option', 'This llamaCpp adapter is closed; make another one.', { provider: PROVIDER });
 }
 
-async function loadModule(load: RuntimeOptions['load']): Promise<LlamaCppModule> {
+async function loadModule(load: LlamaCppOptions['load']): Promise<LlamaCppModule> {
   // Not a literal, so that neither the compiler nor a bundler asks for the optional peer.
   const name = 'node-llama-cpp';
   let module: unknown;

@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject } from '@antiphon/engine';
+import { lookUp, pointerSteps } from '../schemas/pointer.js';
 import type { GrammarDefs, GrammarSchema } from './binding.js';
 
 /** A schema for grammars, and the words of the JSON Schema that no grammar here holds. */
@@ -12,11 +13,11 @@ type Literal = string | number | boolean | null;
 
 /** Words that need no grammar, because they only tell about the schema. */
 const NOTES = new Set(['title', 'description', '$schema', '$id', '$comment', 'default', 'examples', 'deprecated', 'readOnly', 'writeOnly']);
-const HELD: { readonly [type: string]: ReadonlySet<string> } = {
-  object: new Set(['type', 'properties', 'required', 'additionalProperties', '$defs', 'definitions']),
-  array: new Set(['type', 'items', 'additionalItems', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions']),
-  string: new Set(['type', 'minLength', 'maxLength', 'format']),
-};
+const HELD: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['object', new Set(['type', 'properties', 'required', 'additionalProperties', '$defs', 'definitions'])],
+  ['array', new Set(['type', 'items', 'additionalItems', 'prefixItems', 'minItems', 'maxItems', '$defs', 'definitions'])],
+  ['string', new Set(['type', 'minLength', 'maxLength', 'format'])],
+]);
 const FORMATS = new Set(['date-time', 'time', 'date']);
 const SCALARS = new Set(['string', 'number', 'integer', 'boolean', 'null']);
 
@@ -53,29 +54,15 @@ class References {
   nameOf(ref: string): string | undefined {
     const known = this.#names.get(ref);
     if (known !== undefined) return known;
-    const steps = stepsOf(ref);
-    const target = steps?.reduce<unknown>(
-      (value, step) =>
-        typeof value === 'object' && value !== null && Object.hasOwn(value, step) ? (value as Record<string, unknown>)[step] : undefined,
-      this.#root,
-    );
-    if (steps === undefined || !isRecord(target)) return undefined;
-    const last = steps.at(-1) ?? 'root';
+    const target = lookUp(ref, this.#root);
+    if (!isRecord(target)) return undefined;
+    const last = pointerSteps(ref)?.at(-1) ?? 'root';
     const name = [...this.#names.values()].includes(last) ? `${last}_${this.#names.size}` : last;
     // Named before it is looked into, because it may refer to itself.
     this.#names.set(ref, name);
     this.#defs[name] = convert(target, this, this.#notHeld);
     return name;
   }
-}
-
-/** `#/$defs/a~1b` → `['$defs', 'a/b']`; undefined for a reference to elsewhere. */
-function stepsOf(ref: string): string[] | undefined {
-  if (ref !== '#' && !ref.startsWith('#/')) return undefined;
-  return ref
-    .split('/')
-    .slice(1)
-    .map(step => decodeURIComponent(step).replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 
 function canHoldDefs(schema: GrammarSchema): boolean {
@@ -104,7 +91,7 @@ function convert(schema: unknown, refs: References, notHeld: Set<string>): Gramm
     note(schema, new Set(['$defs', 'definitions']), notHeld);
     return { ...anything(), ...about };
   }
-  note(schema, HELD[type] ?? new Set(['type']), notHeld);
+  note(schema, HELD.get(type) ?? new Set(['type']), notHeld);
   switch (type) {
     case 'object':
       return { ...objectSchema(schema, refs, notHeld), ...about };

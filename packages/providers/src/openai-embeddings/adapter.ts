@@ -1,9 +1,8 @@
 import type { AdapterContext, EmbeddingAdapter, EmbeddingRequest, EmbeddingResponse, JsonObject, Warning } from '@antiphon/engine';
-import { fetchJson, refuse } from '../http/call.js';
+import { refuse } from '../http/call.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { type Service, type ServiceOptions, serviceFor, unsupportedSetting } from '../http/service.js';
-import { namesOf, usageOf } from '../http/usage.js';
-import { readVectors } from './vectors.js';
+import { askForVectors } from './vectors.js';
 
 /** Options of `openaiEmbeddings`. */
 export interface OpenaiEmbeddingsOptions extends ServiceOptions {
@@ -11,7 +10,6 @@ export interface OpenaiEmbeddingsOptions extends ServiceOptions {
   readonly maxBatchSize?: number;
 }
 
-const PATH = '/embeddings';
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 /** Texts in one request (OpenAI API reference, `input`). Tokens in one request are limited too, but only the server can count them. */
 const MAX_TEXTS = 2048;
@@ -30,7 +28,7 @@ const MAX_TEXTS = 2048;
  * ```
  */
 export function openaiEmbeddings(options: OpenaiEmbeddingsOptions): EmbeddingAdapter {
-  const service = serviceFor('openaiEmbeddings', options, DEFAULT_BASE_URL, [PATH]);
+  const service = serviceFor('openaiEmbeddings', options, DEFAULT_BASE_URL, ['/embeddings']);
   return {
     provider: service.provider,
     model: service.model,
@@ -46,11 +44,8 @@ async function embed(service: Service, request: EmbeddingRequest, context: Adapt
   refuse(provider, [length > MAX_TEXTS && `${length} texts are more than the ${MAX_TEXTS} of one request`]);
   const warnings: Warning[] = [];
   const body = withOwnOptions(bodyOf(service, request, warnings), ownOptions(request, provider, 'openai'), warnings);
-  const outgoing = await service.outgoing(PATH, body, context);
-  const { value } = await fetchJson(outgoing, context);
-  const embeddings = readVectors(value, outgoing.about);
-  const { usage, ...rest } = value as Record<string, unknown>;
-  return { embeddings, ...namesOf(rest), ...usageOf(usage, { inputTokens: 'prompt_tokens', totalTokens: 'total_tokens' }), warnings };
+  const answer = await askForVectors(service, body, context, { inputTokens: 'prompt_tokens', totalTokens: 'total_tokens' });
+  return { ...answer, warnings };
 }
 
 function bodyOf({ provider, model }: Service, request: EmbeddingRequest, warnings: Warning[]): JsonObject {

@@ -1,13 +1,28 @@
-import { type EmbeddingResponse, isRecord } from '@antiphon/engine';
-import { malformedAnswer } from '../http/call.js';
+import { type AdapterContext, type EmbeddingResponse, isRecord, type JsonObject } from '@antiphon/engine';
+import { bytesOf } from '../http/bytes.js';
+import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
+import type { Service } from '../http/service.js';
+import { namesOf, usageOf } from '../http/usage.js';
+
+/** Asks an `/embeddings` endpoint. `counts`: the names of its account's fields. */
+export async function askForVectors(
+  service: Service,
+  body: JsonObject,
+  context: AdapterContext,
+  counts: Parameters<typeof usageOf>[1],
+): Promise<EmbeddingResponse> {
+  const outgoing = await service.outgoing('/embeddings', body, context);
+  const { value } = await fetchJson(outgoing, context);
+  const answer = isRecord(value) ? value : {};
+  return { embeddings: readVectors(answer.data, outgoing.about), ...namesOf(answer), ...usageOf(answer.usage, counts) };
+}
 
 /**
  * The vectors of an answer `{ data: [{ index, embedding }] }`, each a list of numbers or base64 of little-endian 32-bit floats. Whether
  * there are as many as texts, and all of one width, the engine checks.
  */
-export function readVectors(answer: unknown, about: ErrorContext): EmbeddingResponse['embeddings'] {
-  const data = isRecord(answer) ? answer.data : undefined;
+function readVectors(data: unknown, about: ErrorContext): EmbeddingResponse['embeddings'] {
   if (!Array.isArray(data)) throw malformedAnswer(about, 'answered without a list of embeddings');
   return (data as unknown[]).map((item, place) => {
     const { index = place, embedding } = isRecord(item) ? item : {};
@@ -20,14 +35,8 @@ export function readVectors(answer: unknown, about: ErrorContext): EmbeddingResp
 
 /** Numbers from base64 of little-endian 32-bit floats; undefined when it is none. */
 function decodeFloats(base64: string): number[] | undefined {
-  let binary: string;
-  try {
-    binary = atob(base64);
-  } catch {
-    return undefined;
-  }
-  if (binary.length % 4 !== 0) return undefined;
-  const bytes = Uint8Array.from(binary, character => character.charCodeAt(0));
+  const bytes = bytesOf(base64);
+  if (!bytes || bytes.length % 4 !== 0) return undefined;
   const view = new DataView(bytes.buffer);
   return Array.from({ length: bytes.length / 4 }, (_, i) => view.getFloat32(i * 4, true));
 }

@@ -2,6 +2,7 @@ import type { ImageEditRequest, ImagePart, ImageRequest, JsonObject, Warning } f
 import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { type ImageFamily, imageFamily } from './models.js';
 
 /** What a request becomes on the wire. */
@@ -22,13 +23,10 @@ export function generationOf(request: ImageRequest, ownModel: string, provider: 
  * `AdapterError` (`unsupported`) with everything that the model does not take.
  */
 export function editOf(request: ImageEditRequest, ownModel: string, provider: string): ImageCall {
-  const model = request.model ?? ownModel;
-  const family = imageFamily(model);
-  const { fields, warnings, faults } = settingsOf(request, ownModel, provider);
+  const { fields, warnings, faults, model, family } = settingsOf(request, ownModel, provider);
   refuse(provider, [...faults, ...inputFaults(request, model, family)]);
   const { images, mask } = request;
-  const byUrl = [...images, ...(mask ? [mask] : [])].some(isUrl);
-  if (!byUrl) return { body: formOf(fields, images, mask), warnings };
+  if (!picturesIn(request).some(isUrl)) return { body: formOf(fields, images, mask), warnings };
   const files = { images: images.map(reference), ...(mask ? { mask: reference(mask) } : {}) };
   return { body: { ...fields, ...files }, warnings };
 }
@@ -59,24 +57,29 @@ function settingsOf(request: ImageRequest, ownModel: string, provider: string) {
     // URLs that end within the hour would be lost with them.
     ...(family.asksBase64 && own.response_format === undefined ? { response_format: 'b64_json' } : {}),
   };
-  return { fields: withOwnOptions(asked, own, warnings), warnings, faults };
+  return { fields: withOwnOptions(asked, own, warnings), warnings, faults, model, family };
 }
 
-function inputFaults({ images, mask }: ImageEditRequest, model: string, family: ImageFamily): (string | false)[] {
+function inputFaults(request: ImageEditRequest, model: string, family: ImageFamily): (string | false)[] {
+  const { images, mask } = request;
   const most = family.maxInputImages ?? images.length;
   const types = family.inputTypes;
-  const odd = types && [...images].find(image => !isUrl(image) && !types.includes(mediaTypeOf(image)));
+  const odd = types && images.find(image => !isUrl(image) && !types.includes(mediaTypeOf(image)));
   return [
     !family.edits && `${model} cannot change images`,
     images.length > most && `${images.length} images are more than the ${most} that ${model} takes`,
     odd !== undefined && `${model} takes ${types?.join(', ')}, not ${odd.mediaType}`,
-    !family.inputUrls && [...images, ...(mask ? [mask] : [])].some(isUrl) && `${model} takes images as bytes, not as URLs`,
+    !family.inputUrls && picturesIn(request).some(isUrl) && `${model} takes images as bytes, not as URLs`,
     types !== undefined &&
       mask !== undefined &&
       !isUrl(mask) &&
       mediaTypeOf(mask) !== 'image/png' &&
       `a mask is a PNG, not ${mask.mediaType}`,
   ];
+}
+
+function picturesIn({ images, mask }: ImageEditRequest): readonly ImagePart[] {
+  return mask ? [...images, mask] : images;
 }
 
 function formOf(fields: JsonObject, images: readonly ImagePart[], mask: ImagePart | undefined): FormData {
@@ -100,7 +103,7 @@ function fileName(image: ImagePart, stem: string): string {
 }
 
 function mediaTypeOf({ mediaType }: ImagePart): string {
-  const bare = mediaType.split(';', 1)[0]!.trim().toLowerCase();
+  const bare = bareMediaType(mediaType);
   return bare === 'image/jpg' ? 'image/jpeg' : bare;
 }
 

@@ -1,26 +1,24 @@
 import {
   type AdapterContext,
   AdapterError,
-  isRecord,
   type JsonObject,
   type SpeechAdapter,
   type SpeechAdapterEvent,
   type SpeechFormat,
   type SpeechRequest,
 } from '@antiphon/engine';
-import { bytesOf } from '../http/bytes.js';
-import { malformedAnswer, refuse } from '../http/call.js';
+import { refuse } from '../http/call.js';
 import { findServerError } from '../http/classify.js';
-import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
+import { type ErrorContext, errorInAnswer } from '../http/errors.js';
+import { jsonObjects } from '../http/json-objects.js';
 import { ownOptions } from '../http/own-options.js';
 import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
-import { refuseOtherMedia, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
-import { SseParser } from '../http/sse.js';
+import { mediaTypeOf, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
 import { readUsage } from './usage.js';
 
 /** Options of `openaiSpeech`. */
-export type OpenaiSpeechOptions = ServiceOptions;
+export interface OpenaiSpeechOptions extends ServiceOptions {}
 
 const PATH = '/audio/speech';
 const FORMATS: readonly SpeechFormat[] = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'];
@@ -90,48 +88,26 @@ async function* readAnswer(
   asked: SpeechFormat | undefined,
   about: ErrorContext,
 ): AsyncGenerator<SpeechAdapterEvent> {
-  const mediaType = (answer.headers.get('content-type') ?? '').split(';')[0]!.trim().toLowerCase();
+  const mediaType = mediaTypeOf(answer.headers);
   const isEvents = mediaType === 'text/event-stream';
   const format = (isEvents ? undefined : formatOf(mediaType)) ?? asked ?? 'mp3';
   const sound = soundOf(format, format === 'pcm' ? SAMPLE_RATE : undefined);
   const writer = new SoundWriter(sound, about);
   if (isEvents) return yield* readEvents(answer, writer, about);
-  const shown = () => writer.shown;
-  let bytes = await answer.read(shown);
-  refuseOtherMedia(mediaType, new TextDecoder().decode(bytes?.subarray(0, 4_000)), about);
-  if (bytes) yield writer.start();
-  for (; bytes; bytes = await answer.read(shown)) yield* writer.piece(bytes);
-  writer.end();
+  yield* writer.answer(answer);
   yield { type: 'speech_end' };
 }
 
 /** `speech.audio.delta` events with base64, and `speech.audio.done` with the account. */
 async function* readEvents(answer: StreamedAnswer, writer: SoundWriter, about: ErrorContext): AsyncGenerator<SpeechAdapterEvent> {
-  const events: string[] = [];
-  const sse = new SseParser({ onEvent: data => events.push(data), onStray: line => events.push(line) });
-  yield writer.start();
-  for (let over = false; !over; ) {
-    const bytes = await answer.read(() => writer.shown);
-    if (bytes) sse.feed(bytes);
-    else sse.end();
-    over = bytes === undefined;
-    for (const data of events.splice(0)) {
-      const value = parseJson(data);
-      const error = findServerError(value);
-      if (error) throw errorInAnswer(error, answer.headers, about, writer.shown);
-      if (!isRecord(value)) {
-        if (data.trim() === '[DONE]') continue;
-        throw malformedAnswer(about, 'sent an event that is no JSON object');
-      }
-      if (value.type === 'speech.audio.delta') {
-        const piece = typeof value.audio === 'string' ? bytesOf(value.audio) : undefined;
-        if (!piece) throw malformedAnswer(about, 'sent a piece of sound that is no base64');
-        yield* writer.piece(piece);
-      } else if (value.type === 'speech.audio.done') {
-        writer.end();
-        yield { type: 'speech_end', usage: readUsage(value.usage) };
-        return;
-      }
+  for await (const value of jsonObjects(answer, () => writer.shown, about)) {
+    const error = findServerError(value);
+    if (error) throw errorInAnswer(error, answer.headers, about, writer.shown);
+    if (value.type === 'speech.audio.delta') yield* writer.base64(value.audio);
+    else if (value.type === 'speech.audio.done') {
+      writer.end();
+      yield { type: 'speech_end', usage: readUsage(value.usage) };
+      return;
     }
   }
   const { provider } = about;

@@ -5,33 +5,34 @@ import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
+import { bareMediaType } from '../media/bare-media-type.js';
 import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';
 
 /** The server chooses its decoder by the file's name, so each type needs an ending that it knows. */
-const ENDINGS: { readonly [mediaType: string]: string } = {
-  'audio/wav': 'wav',
-  'audio/wave': 'wav',
-  'audio/x-wav': 'wav',
-  'audio/mpeg': 'mp3',
-  'audio/mp3': 'mp3',
-  'audio/mp4': 'mp4',
-  'audio/m4a': 'm4a',
-  'audio/x-m4a': 'm4a',
-  'audio/ogg': 'ogg',
-  'audio/opus': 'ogg',
-  'audio/flac': 'flac',
-  'audio/x-flac': 'flac',
-  'audio/webm': 'webm',
-  'video/mp4': 'mp4',
-  'video/webm': 'webm',
-};
+const ENDINGS: ReadonlyMap<string, string> = new Map([
+  ['audio/wav', 'wav'],
+  ['audio/wave', 'wav'],
+  ['audio/x-wav', 'wav'],
+  ['audio/mpeg', 'mp3'],
+  ['audio/mp3', 'mp3'],
+  ['audio/mp4', 'mp4'],
+  ['audio/m4a', 'm4a'],
+  ['audio/x-m4a', 'm4a'],
+  ['audio/ogg', 'ogg'],
+  ['audio/opus', 'ogg'],
+  ['audio/flac', 'flac'],
+  ['audio/x-flac', 'flac'],
+  ['audio/webm', 'webm'],
+  ['video/mp4', 'mp4'],
+  ['video/webm', 'webm'],
+]);
 
 /** Formats of an answer that are no JSON. */
 const PLAIN: readonly string[] = ['text', 'srt', 'vtt'];
 
-export const MEDIA_TYPES: readonly string[] = Object.keys(ENDINGS);
+export const MEDIA_TYPES: readonly string[] = [...ENDINGS.keys()];
 
 /** Refuses what the model of this very request cannot do. `live`: times are not told there by any model. */
 export function refuseSettings({ provider, model }: Service, request: TranscriptionSettings, live = false): void {
@@ -46,8 +47,8 @@ export function refuseSettings({ provider, model }: Service, request: Transcript
 
 export function formOf(service: Service, request: TranscriptionSettings, audio: AudioPart, stream = false): FormData {
   const { timestamps, logprobs, language, prompt } = request;
-  const mediaType = audio.mediaType.split(';')[0]!.trim().toLowerCase();
-  const ending = ENDINGS[mediaType];
+  const mediaType = bareMediaType(audio.mediaType);
+  const ending = ENDINGS.get(mediaType);
   const own = ownOptions(request, service.provider, 'openai');
   refuse(service.provider, [
     ending === undefined && `it cannot read ${mediaType}, only ${MEDIA_TYPES.join(', ')}`,

@@ -4,6 +4,7 @@ import { base64Of } from '../http/bytes.js';
 import { refuse } from '../http/call.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
+import { pcmDurationMs } from '../http/sound.js';
 import { pump } from '../websocket/pump.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
 import { Socket } from '../websocket/socket.js';
@@ -71,7 +72,7 @@ export async function* streamLive(
         signal.throwIfAborted();
       }
     }
-    yield { type: 'transcription_end', usage: session.usage, durationMs: Math.round(heardBytes / 2 / (request.sampleRate / 1000)) };
+    yield { type: 'transcription_end', usage: session.usage, durationMs: pcmDurationMs(heardBytes, request.sampleRate) };
   } finally {
     stop();
     socket.close();

@@ -7,10 +7,9 @@ import {
 } from '@antiphon/engine';
 import { findServerError } from '../http/classify.js';
 import type { ErrorContext } from '../http/errors.js';
-import { readUsage } from '../openai-speech/usage.js';
+import { addUsage, readUsage } from '../openai-speech/usage.js';
 import { reported } from '../websocket/failure.js';
 import { tokensOf } from './spans.js';
-import { addUsage } from './total.js';
 
 /** One segment of the sound, from its commit to its text. */
 interface Segment {
@@ -121,14 +120,10 @@ export class LiveSession {
   }
 
   #failed(message: Record<string, unknown>, shown: boolean): void {
-    const error = findServerError({ error: message.error });
     // A commit of next to nothing: the sound ended together with a segment.
-    if (
-      isRecord(message.error) &&
-      message.error.code === 'input_audio_buffer_commit_empty' &&
-      (this.ending || this.#request.commit === 'manual')
-    )
-      return;
+    const isEmpty = isRecord(message.error) && message.error.code === 'input_audio_buffer_commit_empty';
+    if (isEmpty && (this.ending || this.#request.commit === 'manual')) return;
+    const error = findServerError({ error: message.error });
     if (error) throw reported(error, this.#about, shown);
     const { provider } = this.#about;
     throw new AdapterError('unknown', `${provider} reported an error without saying which.`, { provider });

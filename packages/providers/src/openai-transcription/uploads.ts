@@ -4,21 +4,19 @@ import {
   AdapterError,
   audioPart,
   type CapabilityUsage,
-  isRecord,
   type StreamTranscriptionRequest,
   type TranscriptionAdapterEvent,
 } from '@antiphon/engine';
-import { malformedAnswer } from '../http/call.js';
 import { findServerError } from '../http/classify.js';
-import { type ErrorContext, errorInAnswer, parseJson } from '../http/errors.js';
-import { JsonLines } from '../http/json-lines.js';
+import { type ErrorContext, errorInAnswer } from '../http/errors.js';
+import { jsonObjects } from '../http/json-objects.js';
 import type { Service } from '../http/service.js';
+import { pcmDurationMs } from '../http/sound.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';
-import { readUsage } from '../openai-speech/usage.js';
+import { addUsage, readUsage } from '../openai-speech/usage.js';
 import { formOf, PATH, refuseSettings } from './form.js';
 import { languageIn } from './models.js';
 import { tokensOf } from './spans.js';
-import { addUsage } from './total.js';
 import { wavOf } from './wav.js';
 
 export async function* streamUploads(
@@ -49,7 +47,7 @@ export async function* streamUploads(
   }
   yield* upload();
   if (!total.begun) yield { type: 'transcription_start' };
-  yield { type: 'transcription_end', usage: total.usage, durationMs: Math.round(total.bytes / 2 / (request.sampleRate / 1000)) };
+  yield { type: 'transcription_end', usage: total.usage, durationMs: pcmDurationMs(total.bytes, request.sampleRate) };
 }
 
 /** `transcript.text.delta` events, and `transcript.text.done` with the whole; or a JSON answer of a server that does not stream. */
@@ -59,35 +57,27 @@ async function* readSegment(
   about: ErrorContext,
   total: { usage: CapabilityUsage; begun: boolean },
 ): AsyncGenerator<TranscriptionAdapterEvent> {
-  const lines = new JsonLines();
   let partial = '';
-  for (let over = false; !over; ) {
-    const bytes = await answer.read(() => total.begun);
-    over = bytes === undefined;
-    for (const data of bytes ? lines.feed(bytes) : lines.end()) {
-      if (data.trim() === '[DONE]') continue;
-      const value = parseJson(data);
-      if (!isRecord(value)) throw malformedAnswer(about, `sent something else than JSON objects: ${about.redact(data).slice(0, 80)}`);
-      const error = findServerError(value);
-      if (error) throw errorInAnswer(error, answer.headers, about, total.begun);
-      const isDone = value.type === 'transcript.text.done' || (value.type === undefined && typeof value.text === 'string');
-      if (!isDone && value.type !== 'transcript.text.delta') continue;
-      if (!total.begun) yield { type: 'transcription_start' };
-      total.begun = true;
-      if (isDone) {
-        const spans = request.logprobs === true ? tokensOf(value.logprobs) : undefined;
-        total.usage = addUsage(total.usage, readUsage(value.usage));
-        yield {
-          type: 'committed_transcript',
-          text: String(value.text ?? partial),
-          ...languageIn(value),
-          ...(spans === undefined ? {} : { spans }),
-        };
-        return;
-      }
-      partial += typeof value.delta === 'string' ? value.delta : '';
-      yield { type: 'partial_transcript', text: partial };
+  for await (const value of jsonObjects(answer, () => total.begun, about)) {
+    const error = findServerError(value);
+    if (error) throw errorInAnswer(error, answer.headers, about, total.begun);
+    const isDone = value.type === 'transcript.text.done' || (value.type === undefined && typeof value.text === 'string');
+    if (!isDone && value.type !== 'transcript.text.delta') continue;
+    if (!total.begun) yield { type: 'transcription_start' };
+    total.begun = true;
+    if (isDone) {
+      const spans = request.logprobs === true ? tokensOf(value.logprobs) : undefined;
+      total.usage = addUsage(total.usage, readUsage(value.usage));
+      yield {
+        type: 'committed_transcript',
+        text: String(value.text ?? partial),
+        ...languageIn(value),
+        ...(spans === undefined ? {} : { spans }),
+      };
+      return;
     }
+    partial += typeof value.delta === 'string' ? value.delta : '';
+    yield { type: 'partial_transcript', text: partial };
   }
   const { provider } = about;
   throw new AdapterError('truncated', `${provider}: the transcript stopped before its end.`, { provider, retryable: !total.begun });

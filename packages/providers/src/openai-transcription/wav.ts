@@ -1,9 +1,10 @@
+import { joinedBytes } from '../http/bytes.js';
+
 const HEADER_BYTES = 44;
 
 /** Raw 16-bit little-endian mono samples as a WAV file (RIFF, PCM). */
 export function wavOf(pieces: readonly Uint8Array[], sampleRate: number): Uint8Array {
-  const length = pieces.reduce((sum, piece) => sum + piece.length, 0);
-  const file = new Uint8Array(HEADER_BYTES + length);
+  const file = joinedBytes([new Uint8Array(HEADER_BYTES), ...pieces]);
   const view = new DataView(file.buffer);
   const mark = (at: number, word: string) => {
     for (let i = 0; i < word.length; i++) file[at + i] = word.charCodeAt(i);
@@ -19,11 +20,6 @@ export function wavOf(pieces: readonly Uint8Array[], sampleRate: number): Uint8A
   view.setUint16(32, 2, true);
   view.setUint16(34, 16, true);
   mark(36, 'data');
-  view.setUint32(40, length, true);
-  let at = HEADER_BYTES;
-  for (const piece of pieces) {
-    file.set(piece, at);
-    at += piece.length;
-  }
+  view.setUint32(40, file.length - HEADER_BYTES, true);
   return file;
 }

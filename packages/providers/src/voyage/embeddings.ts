@@ -1,9 +1,8 @@
 import type { AdapterContext, EmbeddingAdapter, EmbeddingRequest, EmbeddingResponse, JsonObject, Warning } from '@antiphon/engine';
-import { fetchJson, refuse } from '../http/call.js';
+import { refuse } from '../http/call.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { type Service, type ServiceOptions, serviceFor, unsupportedSetting } from '../http/service.js';
-import { namesOf, usageOf } from '../http/usage.js';
-import { readVectors } from '../openai-embeddings/vectors.js';
+import { askForVectors } from '../openai-embeddings/vectors.js';
 import { VOYAGE, VOYAGE_BASE_URL, VOYAGE_PATHS } from './vendor.js';
 
 /** Options of `voyageEmbeddings`. */
@@ -46,12 +45,9 @@ async function embed(service: Service, request: EmbeddingRequest, context: Adapt
   ]);
   const warnings: Warning[] = [];
   const body = withOwnOptions(bodyOf(service, request, warnings), own, warnings);
-  const outgoing = await service.outgoing('/embeddings', body, context);
-  const { value } = await fetchJson(outgoing, context);
-  const embeddings = readVectors(value, outgoing.about);
-  const { usage, ...rest } = value as Record<string, unknown>;
   // Nothing is generated: the total is the input.
-  return { embeddings, ...namesOf(rest), ...usageOf(usage, { inputTokens: 'total_tokens', totalTokens: 'total_tokens' }), warnings };
+  const answer = await askForVectors(service, body, context, { inputTokens: 'total_tokens', totalTokens: 'total_tokens' });
+  return { ...answer, warnings };
 }
 
 function bodyOf({ provider, model }: Service, request: EmbeddingRequest, warnings: Warning[]): JsonObject {

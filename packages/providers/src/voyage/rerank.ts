@@ -1,7 +1,5 @@
-import { type AdapterContext, isRecord, type RerankAdapter, type RerankRequest, type RerankResponse, type Warning } from '@antiphon/engine';
-import { readScores } from '../cohere/scores.js';
-import { fetchJson, refuse } from '../http/call.js';
-import { ownOptions, withOwnOptions } from '../http/own-options.js';
+import type { AdapterContext, RerankAdapter, RerankRequest, RerankResponse } from '@antiphon/engine';
+import { askForScores } from '../cohere/scores.js';
 import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { namesOf, usageOf } from '../http/usage.js';
 import { VOYAGE, VOYAGE_BASE_URL, VOYAGE_PATHS } from './vendor.js';
@@ -34,22 +32,8 @@ export function voyageRerank(options: VoyageRerankOptions): RerankAdapter {
 }
 
 async function rerank(service: Service, request: RerankRequest, context: AdapterContext): Promise<RerankResponse> {
-  context.signal.throwIfAborted();
-  const { query, documents, topN } = request;
-  const { length } = documents;
-  refuse(service.provider, [length > MAX_DOCUMENTS && `${length} documents are more than the ${MAX_DOCUMENTS} of one request`]);
-  const warnings: Warning[] = [];
-  const asked = {
-    model: request.model ?? service.model,
-    query,
-    documents,
-    ...(topN === undefined ? {} : { top_k: Math.min(topN, length) }),
-  };
-  const body = withOwnOptions(asked, ownOptions(request, service.provider, 'voyage'), warnings);
-  const outgoing = await service.outgoing('/rerank', body, context);
-  const { value } = await fetchJson(outgoing, context);
-  const answer = isRecord(value) ? value : {};
-  const results = readScores(answer.data, outgoing.about);
+  const dialect = { vendor: VOYAGE.name, top: 'top_k', scores: 'data', maxDocuments: MAX_DOCUMENTS } as const;
+  const { results, answer, warnings } = await askForScores(service, request, context, dialect);
   // Nothing is generated: the total is the input.
   const counts = usageOf(answer.usage, { inputTokens: 'total_tokens', totalTokens: 'total_tokens' });
   return { results, ...namesOf(answer), ...counts, warnings };

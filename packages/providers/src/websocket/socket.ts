@@ -1,4 +1,4 @@
-import { type AdapterContext, AdapterError, type Clock, sleep } from '@antiphon/engine';
+import { type AdapterContext, AdapterError, type Clock, isRecord, sleep } from '@antiphon/engine';
 import { parseJson } from '../http/errors.js';
 import type { Outgoing } from '../http/exchange.js';
 import { type Closing, closedEarly } from './failure.js';
@@ -15,6 +15,8 @@ const READ_BUFFER_CHARS = 8 * 1024 * 1024;
 const PING_MS = 15_000;
 /** Milliseconds that the other side has to say goodbye. */
 const CLOSE_MS = 1_000;
+
+const IN_GOOD_ORDER: Closing = { code: 1000, reason: '' };
 
 type End = { readonly closing: Closing } | { readonly thrown: unknown };
 
@@ -93,7 +95,7 @@ export class Socket {
       this.#open.extras?.resume();
     }
     const value = parseJson(text);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+    if (isRecord(value)) return value;
     const { provider, redact } = this.#about;
     const message = `${provider} sent a message that is no JSON object: ${redact(text.slice(0, 10_000)).slice(0, 80)}`;
     throw new AdapterError('malformed_response', message, { provider });
@@ -101,7 +103,7 @@ export class Socket {
 
   /** The error for an end that came too early, although in good order. */
   tooEarly(): AdapterError {
-    const closing = this.#end && 'closing' in this.#end ? this.#end.closing : { code: 1000, reason: '' };
+    const closing = this.#end && 'closing' in this.#end ? this.#end.closing : IN_GOOD_ORDER;
     return closedEarly(closing, this.#about, this.shown);
   }
 
@@ -114,13 +116,13 @@ export class Socket {
 
   /** Whoever reads gets what came so far, and then undefined. */
   finish(): void {
-    this.#finish({ closing: { code: 1000, reason: '' } });
+    this.#finish({ closing: IN_GOOD_ORDER });
   }
 
   /** Says goodbye, and hangs up when the other side takes too long. */
   close(): void {
     this.#release();
-    this.#finish({ closing: { code: 1000, reason: '' } });
+    this.#finish({ closing: IN_GOOD_ORDER });
     if (this.#paused) this.#open.extras?.resume();
     this.#open.close(this.#clock, CLOSE_MS);
   }

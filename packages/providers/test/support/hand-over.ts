@@ -29,7 +29,7 @@ export const TARGETS = {
   interactions: google('gemini-2.5-flash', 'interactions'),
   'interactions 3': google('gemini-3-flash-preview', 'interactions'),
   llamaCpp: async messages => {
-    const { history, warnings } = buildLocalRequest({ messages }, 'llama-cpp');
+    const { history, warnings } = buildLocalRequest({ messages });
     return { body: JSON.stringify(history), warnings };
   },
 } satisfies { [name: string]: Target };

@@ -2,6 +2,7 @@
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
 import { base64Of, bytesOf, joinedBytes } from '../../http/bytes.js';
 import { withPartOptions } from '../../http/own-options.js';
+import { filled } from '../../http/wire-values.js';
 import { withBytes } from '../../media/data-url.js';
 import { PROVIDER } from '../endpoint.js';
 import { oneMediaType } from '../parts.js';
@@ -68,8 +69,4 @@ function mediaTypeOf({ type, mime_type: mime, sample_rate: rate }: Record<string
   if (!filled(mime)) return type === 'image' ? 'image/png' : 'application/octet-stream';
   // Bare samples mean nothing without their rate.
   return mime === 'audio/l16' && typeof rate === 'number' ? `${mime};rate=${rate}` : mime;
-}
-
-function filled(value: unknown): value is string {
-  return typeof value === 'string' && value !== '';
 }

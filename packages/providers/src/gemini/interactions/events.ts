@@ -1,5 +1,6 @@
 // The shapes of events, as far as they tell what an event is.
 import { isRecord } from '@antiphon/engine';
+import { filled } from '../../http/wire-values.js';
 import { isMedia } from './content.js';
 
 /** Of what the API sends nothing is certain until it is looked at. */
@@ -52,7 +53,7 @@ function stepAround(content: unknown): Wire {
   if (!isRecord(content)) return {};
   if (content.type !== 'text' && !isMedia(content.type)) return content;
   // What is only announced comes with the deltas.
-  const isFilled = [content.text, content.data, content.uri].some(value => typeof value === 'string' && value !== '');
+  const isFilled = [content.text, content.data, content.uri].some(filled);
   return { type: 'model_output', content: isFilled ? [content] : [] };
 }
 
@@ -66,8 +67,4 @@ export function stepOf(delta: unknown): string {
 /** A step of a tool that Google runs: `google_search_call`, `google_search_result`, and those to come. */
 export function isHosted(type: string): boolean {
   return /_(call|result)$/.test(type);
-}
-
-export function listOf(value: unknown): Wire[] {
-  return Array.isArray(value) ? value.filter(isRecord) : [];
 }

@@ -1,5 +1,6 @@
 import { type FinishReason, isRecord } from '@antiphon/engine';
 import { findServerError, type ServerError } from '../../http/classify.js';
+import { withCalls } from '../finish.js';
 
 /** How an interaction ended, in Google's words. */
 const STATUSES: ReadonlyMap<string, FinishReason> = new Map<string, FinishReason>([
@@ -20,10 +21,9 @@ const RPC_CODES: ReadonlyMap<unknown, string> = new Map<unknown, string>([
   [16, 'unauthenticated'],
 ]);
 
-/** What a status means: with calls, a completed interaction and a status that nobody knows mean that the calls wait. */
+/** What a status means. */
 export function finishOf(status: string, hasCalls: boolean): FinishReason {
-  const reason = STATUSES.get(status) ?? 'other';
-  return hasCalls && (reason === 'stop' || reason === 'other') ? 'tool_calls' : reason;
+  return withCalls(STATUSES.get(status), hasCalls);
 }
 
 export function isFailure(status: string): boolean {

@@ -1,8 +1,16 @@
-import type { AssistantMessage, FilePart, ImagePart, Message, ToolMessage, Warning } from '@antiphon/engine';
+import {
+  type AssistantMessage,
+  type FilePart,
+  type ImagePart,
+  isRecord,
+  type Message,
+  type ToolMessage,
+  type Warning,
+} from '@antiphon/engine';
 import { userBegins } from '../../hand-over/beginning.js';
 import { withCallIds } from '../../hand-over/call-ids.js';
 import { leaveCitations, leaveReasoning, warnOnce } from '../../hand-over/left-behind.js';
-import { isForeign, pointsSomewhere } from '../contents.js';
+import { isForeign, leadingSystem, pointsSomewhere } from '../contents.js';
 import { PROVIDER } from '../endpoint.js';
 import { isGemini3 } from '../models.js';
 import { stateIn } from '../state.js';
@@ -22,12 +30,10 @@ export interface History {
  */
 export function historyToSteps(thread: readonly Message[], model: string, previous: unknown, warnings: Warning[]): History {
   const messages = withCallIds(thread, 'any');
-  const first = messages.findIndex(({ role }) => role !== 'system');
-  const leading = first < 0 ? messages.length : first;
-  const system = messages.slice(0, leading).flatMap(({ content }) => (content === '' ? [] : String(content)));
+  const { count, texts } = leadingSystem(messages);
   const writer = new StepWriter(messages, model, warnings);
-  for (const message of messages.slice(Math.max(leading, rememberedUpTo(messages, previous)))) writer.add(message);
-  return { ...(system.length === 0 ? {} : { system: system.join('\n\n') }), steps: writer.end() };
+  for (const message of messages.slice(Math.max(count, rememberedUpTo(messages, previous)))) writer.add(message);
+  return { ...(texts.length === 0 ? {} : { system: texts.join('\n\n') }), steps: writer.end() };
 }
 
 /** How many messages Google has, when it remembers the interaction `previous`. None when that answer is not among them. */
@@ -60,6 +66,7 @@ class StepWriter {
     if (message.role !== 'tool') this.#flushMedia();
     switch (message.role) {
       case 'system':
+        if (message.content === '') break;
         this.#warn('other', 'Gemini has system messages at the beginning only; a later one was sent as words of the user, at its place.');
         this.#push('user_input', [{ type: 'text', text: message.content }]);
         break;
@@ -143,7 +150,7 @@ class StepWriter {
     const only = content[0];
     if (content.length === 1 && only?.type === 'text') return only.text;
     if (content.length === 1 && only?.type === 'json')
-      return isObject(only.value) && !pointsSomewhere(only.value) ? only.value : JSON.stringify(only.value);
+      return isRecord(only.value) && !pointsSomewhere(only.value) ? (only.value as WireObject) : JSON.stringify(only.value);
     return content.flatMap((part): WireObject[] => {
       if (part.type === 'text') return [{ type: 'text', text: part.text }];
       if (part.type === 'json') return [{ type: 'text', text: JSON.stringify(part.value) }];
@@ -169,8 +176,4 @@ class StepWriter {
   #warn(code: Warning['code'], message: string): void {
     warnOnce(this.#warnings, code, message);
   }
-}
-
-function isObject(value: unknown): value is WireObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import { isRecord, type JsonObject } from '@antiphon/engine';
 import { parseJson } from '../../http/errors.js';
+import { filled } from '../../http/wire-values.js';
 
 /**
  * A step of a tool that Google runs itself (search, pages, code, a remote MCP server), or of a kind that is not known here. It is kept whole,
@@ -11,10 +12,6 @@ export class HostedStep {
 
   constructor(step: Record<string, unknown>) {
     this.#step = step;
-  }
-
-  get type(): string {
-    return String(this.#step.type);
   }
 
   /** False for a delta that belongs to another kind of step. */
@@ -34,7 +31,7 @@ export class HostedStep {
     return {
       ...step,
       ...(isRecord(streamed) ? { arguments: streamed } : {}),
-      ...(typeof signature === 'string' && signature !== '' ? { signature } : {}),
+      ...(filled(signature) ? { signature } : {}),
     } as JsonObject;
   }
 

@@ -1,10 +1,11 @@
 import { type BlockWriter, isRecord } from '@antiphon/engine';
 import type { ServerError } from '../../http/classify.js';
+import { filled, recordsIn } from '../../http/wire-values.js';
 import { Sources } from '../sources.js';
 import { stateOf } from '../state.js';
 import { addCitations, addFindings } from './citations.js';
 import { fileOf, isMedia, joinedBase64 } from './content.js';
-import { eventKind, isHosted, listOf, modernised, stepOf, type Wire } from './events.js';
+import { eventKind, isHosted, modernised, stepOf, type Wire } from './events.js';
 import { errorOf, finishOf, isFailure } from './finish.js';
 import { HostedStep } from './hosted-step.js';
 import { interactionUsage } from './usage.js';
@@ -29,7 +30,7 @@ export class StepReader {
   readonly #sources = new Sources();
   readonly #open = new Map<unknown, OpenStep>();
   readonly #warnedOf = new Set<string>();
-  #about: { model?: string; responseId?: string } = {};
+  readonly #about: { model?: string; responseId?: string } = {};
   #calls = 0;
   #hasSteps = false;
   #status = '';
@@ -96,7 +97,7 @@ export class StepReader {
       case 'model_output': {
         const open: OpenStep = { kind: 'output' };
         this.#open.set(index, open);
-        for (const content of listOf(step.content)) this.#output(open, content);
+        for (const content of recordsIn(step.content)) this.#output(open, content);
         break;
       }
       case 'thought': {
@@ -104,7 +105,7 @@ export class StepReader {
         // Two thoughts are two parts: each goes back with its own signature.
         this.#blocks.endBlock();
         this.#open.set(index, open);
-        for (const item of listOf(step.summary)) this.#thought(open, item);
+        for (const item of recordsIn(step.summary)) this.#thought(open, item);
         break;
       }
       case 'function_call': {
@@ -196,7 +197,7 @@ export class StepReader {
         this.#blocks.endBlock(stateOf({ interaction }));
         break;
       case 'thought': {
-        const signed = typeof open.signature === 'string' && open.signature !== '';
+        const signed = filled(open.signature);
         if (!signed && !open.hasText) break;
         this.#start();
         this.#blocks.reasoning('', stateOf({ thoughtSignature: open.signature, thought: !signed, interaction }));
@@ -223,7 +224,7 @@ export class StepReader {
     this.#readAbout(interaction);
     // A whole interaction tells its steps at once.
     if (!this.#hasSteps) {
-      for (const [index, step] of listOf(interaction.steps).entries()) {
+      for (const [index, step] of recordsIn(interaction.steps).entries()) {
         this.#begin(index, step);
         this.#stop(index);
       }
@@ -261,8 +262,8 @@ export class StepReader {
 
   #readAbout({ id, model, status }: Wire): void {
     // The id is empty when nothing is stored.
-    if (typeof id === 'string' && id !== '') this.#about = { ...this.#about, responseId: id };
-    if (typeof model === 'string' && model !== '') this.#about = { ...this.#about, model };
+    if (filled(id)) this.#about.responseId = id;
+    if (filled(model)) this.#about.model = model;
     if (typeof status === 'string') this.#status = status;
   }
 

@@ -1,5 +1,6 @@
 /// <reference types="node" />
 import { AdapterError, ConfigurationError } from '@antiphon/engine';
+import { PROVIDER } from '../binding.js';
 
 /** A look at the file before the native code gets it: throws when it is not there, cannot be read, or is no GGUF file. */
 export async function checkGgufFile(path: string): Promise<void> {
@@ -16,11 +17,11 @@ export async function checkGgufFile(path: string): Promise<void> {
     const code = (cause as NodeJS.ErrnoException).code;
     if (code === 'ENOENT') {
       throw new AdapterError('model_not_found', `There is no file ${path}. Set modelPath to a GGUF model on this machine.`, {
-        provider: 'llama-cpp',
+        provider: PROVIDER,
       });
     }
     throw new AdapterError('model_not_found', `The model file ${path} cannot be read (${code ?? String(cause)}).`, {
-      provider: 'llama-cpp',
+      provider: PROVIDER,
     });
   }
   if (start.toString('latin1') !== 'GGUF') {
@@ -28,7 +29,7 @@ export async function checkGgufFile(path: string): Promise<void> {
       'invalid_option',
       `${path} is no GGUF file: it does not begin with "GGUF". Download it again, or convert the model.`,
       {
-        provider: 'llama-cpp',
+        provider: PROVIDER,
       },
     );
   }
@@ -40,7 +41,7 @@ async function fileSystem() {
     return await import('node:fs/promises');
   } catch (cause) {
     throw new ConfigurationError('invalid_option', 'llamaCpp needs Node and its file system; ask a server instead (openaiChat).', {
-      provider: 'llama-cpp',
+      provider: PROVIDER,
       cause,
     });
   }
