@@ -10,7 +10,7 @@ export interface ErrorContext {
   /** The address without its query, for messages. */
   readonly address: string;
   /** What to do when no server answers. */
-  readonly unreachableHint?: string;
+  readonly unreachableHint?: string | undefined;
 }
 
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id', 'x-ms-request-id', 'x-amzn-requestid', 'cf-ray'];

@@ -1,19 +1,9 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  type Burst,
-  type ChatAdapter,
-  type ChatRequest,
-  ConfigurationError,
-  inBursts,
-} from '@antiphon/engine';
+import { type AdapterContext, type AdapterEvent, type Burst, type ChatAdapter, type ChatRequest, inBursts } from '@antiphon/engine';
 import { AnswerReader } from '../http/answer-reader.js';
-import { checkedHeaders } from '../http/headers.js';
 import { readAnswer } from '../http/read-answer.js';
 import type { ServiceOptions } from '../http/service.js';
-import { resolveEndpoint } from '../openai-chat/endpoint.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
-import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
+import { type Server, serverFor } from '../openai-chat/server.js';
 import { buildRequest } from './request.js';
 import { ResponseReader } from './response-reader.js';
 
@@ -22,6 +12,8 @@ export interface OpenaiResponsesOptions extends ServiceOptions {
   /** A profile's name, or flags on top of it; guessed from the base URL when it is left out. */
   readonly profile?: ProfileOption;
 }
+
+const DEFAULTS = { baseURL: 'https://api.openai.com/v1', path: '/responses', model: 'gpt-5.4' } as const;
 
 /**
  * A chat model behind OpenAI's Responses API, or a server that speaks it: Azure, OpenRouter, LM Studio, vLLM and others.
@@ -43,26 +35,22 @@ export interface OpenaiResponsesOptions extends ServiceOptions {
  * ```
  */
 export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
-  const { model, baseURL = 'https://api.openai.com/v1', profile, apiKey, fetch } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new ConfigurationError('invalid_option', 'openaiResponses needs the name of a model, such as { model: "gpt-5.4" }.');
-  }
-  const endpoint = resolveEndpoint(baseURL, profile, '/responses');
-  const server: Server = { factory: 'openaiResponses', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
+  const server = serverFor('openaiResponses', options, DEFAULTS);
+  const { model, profile } = server;
   return {
-    provider: endpoint.profile.name,
+    provider: profile.name,
     model,
     structuredOutput: true,
     stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
-    prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
+    prepare: async (request, context) => server.shown(buildRequest(request, model, profile), context),
   };
 }
 
 async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
-  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.endpoint.profile);
-  const outgoing = await withKey(body, server, context);
+  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.profile);
+  const outgoing = await server.outgoing(body, context);
   const { about } = outgoing;
   yield* readAnswer(outgoing, context, headers => {
     const response = new ResponseReader(about.provider, toolNames, callable);
