@@ -65,7 +65,8 @@ export interface Profile {
   readonly unsupported: readonly ('temperature' | 'topP' | 'stop' | 'seed' | 'maxTokens')[];
 }
 
-const ALL_EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
+/** From the least to the most. */
+export const ALL_EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
 
 /** A server that nobody knows: the common part of the dialect, nothing refused in advance. */
 const GENERIC: Profile = {
