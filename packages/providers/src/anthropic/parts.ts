@@ -2,6 +2,7 @@ import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@an
 import { warnOnce } from '../hand-over/left-behind.js';
 import { withPartOptions } from '../http/own-options.js';
 import { withBytes } from '../media/data-url.js';
+import { textIn } from '../media/media-type.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
 
@@ -66,10 +67,8 @@ function fileBlock(part: FilePart, warnings: Warning[]): WireObject {
     const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
     return { type: 'document', source, ...title };
   }
-  if (isText(mediaType) && data !== undefined) {
-    const text = decodeText(data);
-    if (text.trim() !== '') return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
-  }
+  const text = textIn(mediaType, data);
+  if (text?.trim()) return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
   return note('file', mediaType, warnings);
 }
 
@@ -87,12 +86,4 @@ function embedded(part: ImagePart | FilePart): { readonly mediaType: string; rea
 /** A media type without parameters. */
 function bare(mediaType: string): string {
   return (mediaType.split(';')[0] ?? '').trim().toLowerCase();
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json' || mediaType === 'application/xml';
-}
-
-function decodeText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), char => char.charCodeAt(0)));
 }
