@@ -14,8 +14,12 @@ export function usageOf(wire: unknown, fields: { readonly [K in keyof Capability
 }
 
 /** The names by which an answer calls itself. */
-export function namesOf(wire: Readonly<Record<string, unknown>>): { readonly model?: string; readonly responseId?: string } {
-  const { model, id } = wire;
+export interface AnswerNames {
+  readonly model?: string;
+  readonly responseId?: string;
+}
+
+export function namesOf({ model, id }: { readonly model?: unknown; readonly id?: unknown }): AnswerNames {
   return {
     ...(typeof model === 'string' && model !== '' ? { model } : {}),
     ...(typeof id === 'string' && id !== '' ? { responseId: id } : {}),

@@ -3,7 +3,7 @@ import type { FilePart, ImagePart } from '@antiphon/engine';
 const DATA_URL = /^data:([^;,]*)((?:;[^;,]+)*);base64,/i;
 
 /** What a `data:` URL in base64 holds, with an empty type when it names none; undefined for any other address. */
-export function readDataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
+function readDataUrl(url: string): { readonly mediaType: string; readonly data: string } | undefined {
   const [head, type, parameters] = DATA_URL.exec(url) ?? [];
   return head === undefined ? undefined : { mediaType: type === '' ? '' : `${type}${parameters}`, data: url.slice(head.length) };
 }

@@ -100,12 +100,24 @@ const GENERIC: Profile = {
   unsupported: [],
 };
 
+/** What is common to servers that have a name. */
+const KNOWN: Profile = { ...GENERIC, structuredOutput: true, audio: false, files: false };
+
+/** OpenAI's models, at its own host and at Microsoft's. */
+const OPENAI: Partial<Profile> = {
+  maxTokensField: 'max_completion_tokens',
+  toolCallIds: 'max-40',
+  audio: true,
+  files: true,
+  fileUrls: false,
+};
+
 function hosted(name: string, hosts: readonly string[], keyName: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts, keyName, needsKey: true, structuredOutput: true, audio: false, files: false, ...flags };
+  return { ...KNOWN, name, hosts, keyName, needsKey: true, ...flags };
 }
 
 function local(name: string, port: number, unreachableHint: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts: [], port, unreachableHint, structuredOutput: true, audio: false, files: false, ...flags };
+  return { ...KNOWN, name, port, unreachableHint, ...flags };
 }
 
 /** The servers that are known, by name. */
@@ -113,20 +125,12 @@ export const PROFILES: readonly Profile[] = [
   GENERIC,
   hosted('openai', ['api.openai.com', '.api.openai.com'], 'OPENAI_API_KEY', {
     promptCacheKey: true,
-    maxTokensField: 'max_completion_tokens',
-    toolCallIds: 'max-40',
-    audio: true,
-    files: true,
-    fileUrls: false,
+    ...OPENAI,
   }),
   hosted('azure', ['.openai.azure.com', '.cognitiveservices.azure.com', '.services.ai.azure.com'], 'AZURE_OPENAI_API_KEY', {
     root: '/openai/v1',
     keyHeader: 'api-key',
-    maxTokensField: 'max_completion_tokens',
-    toolCallIds: 'max-40',
-    audio: true,
-    files: true,
-    fileUrls: false,
+    ...OPENAI,
   }),
   local('ollama', 11434, 'start Ollama with `ollama serve`, or set baseURL to where it runs', {
     efforts: ['none', 'low', 'medium', 'high'],
