@@ -1,18 +1,8 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  BlockWriter,
-  type Burst,
-  type ChatAdapter,
-  type ChatRequest,
-  inBursts,
-} from '@antiphon/engine';
-import { AnswerReader } from '../http/answer-reader.js';
-import { readAnswer } from '../http/read-answer.js';
+import { BlockWriter, type ChatAdapter } from '@antiphon/engine';
 import type { ServiceOptions } from '../http/service.js';
 import type { ProfileOption } from './profiles.js';
-import { buildRequest } from './request.js';
-import { type Server, serverFor } from './server.js';
+import { type BuiltRequest, buildRequest } from './request.js';
+import { adapterFor, type Protocol } from './server.js';
 import { ChunkReader } from './stream.js';
 
 /** A local Ollama when `baseURL` is left out. */
@@ -21,7 +11,18 @@ export interface OpenaiChatOptions extends ServiceOptions {
   readonly profile?: ProfileOption;
 }
 
-const DEFAULTS = { baseURL: 'http://127.0.0.1:11434/v1', path: '/chat/completions', model: 'qwen3:8b' } as const;
+const CHAT_COMPLETIONS: Protocol<BuiltRequest> = {
+  factory: 'openaiChat',
+  baseURL: 'http://127.0.0.1:11434/v1',
+  path: '/chat/completions',
+  exampleModel: 'qwen3:8b',
+  structuredOutput: profile => profile.structuredOutput,
+  build: buildRequest,
+  read(profile) {
+    const blocks = new BlockWriter();
+    return { blocks, parser: new ChunkReader(blocks, profile) };
+  },
+};
 
 /**
  * A chat model behind any server that speaks OpenAI's chat completions: OpenAI, Azure, Ollama, llama.cpp, LM Studio, vLLM, DeepSeek, Groq,
@@ -37,31 +38,5 @@ const DEFAULTS = { baseURL: 'http://127.0.0.1:11434/v1', path: '/chat/completion
  * ```
  */
 export function openaiChat(options: OpenaiChatOptions): ChatAdapter {
-  const server = serverFor('openaiChat', options, DEFAULTS);
-  const { model, profile } = server;
-  return {
-    provider: profile.name,
-    model,
-    structuredOutput: profile.structuredOutput,
-    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
-    prepare: async (request, context) => server.shown(buildRequest(request, model, profile), context),
-  };
-}
-
-async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
-  const { model, profile } = server;
-  context.signal.throwIfAborted();
-  // Local checks before keys, keys before sockets.
-  const { body, warnings, ownNames } = buildRequest(request, model, profile);
-  const outgoing = await server.outgoing(body, context);
-  yield* readAnswer(outgoing, context, headers => {
-    const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new ChunkReader(blocks, profile), {
-      headers,
-      about: outgoing.about,
-      warnings,
-      ownNames,
-      raw: request.raw,
-    });
-  });
+  return adapterFor(options, CHAT_COMPLETIONS);
 }

@@ -1,59 +1,85 @@
-// One configured server of OpenAI's chat protocols: where it is, who it is, and how it is asked.
-import { type AdapterContext, ConfigurationError, type PreparedRequest, type Warning } from '@antiphon/engine';
+// How a server of OpenAI's two chat protocols is found and asked.
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type BlockWriter,
+  type Burst,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  inBursts,
+} from '@antiphon/engine';
+import { type AnswerParser, AnswerReader } from '../http/answer-reader.js';
 import { checkedBaseURL, checkedHeaders, checkedModel } from '../http/checks.js';
-import type { Outgoing } from '../http/exchange.js';
 import { keyFor } from '../http/keys.js';
 import { outgoing, requestHeaders, shownRequest } from '../http/outgoing.js';
+import { readAnswer } from '../http/read-answer.js';
 import { endpointUrl, type ServiceOptions } from '../http/service.js';
 import { guessProfile, PROFILES, type Profile, type ProfileOption, profileNamed } from './profiles.js';
+import type { BuiltRequest } from './request.js';
 
-export interface Server {
-  readonly model: string;
-  readonly profile: Profile;
-  /** The request with its key. Throws `ConfigurationError` (`missing_key`) when the server wants one and there is none. */
-  outgoing(body: string, context: AdapterContext): Promise<Outgoing>;
-  /** The request as it would be sent. No key is asked for; where one would be sent, its place is shown. */
-  shown(built: { readonly body: string; readonly warnings: readonly Warning[] }, context: AdapterContext): PreparedRequest;
-}
-
-interface Defaults {
+/** What one of the protocols has of its own. */
+export interface Protocol<Built extends BuiltRequest> {
+  /** The factory's name, for errors. */
+  readonly factory: string;
+  /** The server, when the options name none. */
   readonly baseURL: string;
-  /** The protocol's own path. */
   readonly path: (typeof PATHS)[number];
   /** Name of a model, for errors. */
-  readonly model: string;
+  readonly exampleModel: string;
+  structuredOutput(profile: Profile): boolean;
+  build(request: ChatRequest, model: string, profile: Profile): Built;
+  /** The reader of the answer to this request, and what it writes into. */
+  read(profile: Profile, built: Built): { readonly blocks: BlockWriter; readonly parser: AnswerParser };
 }
 
-/** Of the two protocols that the same servers speak. */
+/** Of the protocols that the same servers speak. */
 const PATHS = ['/chat/completions', '/responses'] as const;
 
 /**
- * The server that a factory's options mean. The base URL may be with or without `/v1`, trailing slash or the full path; a query (Azure's
- * `api-version`) is kept. Throws `ConfigurationError` (`invalid_option`) for options that cannot be right, and for a profile that nobody knows.
+ * The adapter of a model behind the server that a factory's options mean. The base URL may be with or without `/v1`, trailing slash or the full
+ * path; a query (Azure's `api-version`) is kept. Throws `ConfigurationError` (`invalid_option`) for options that cannot be right, and for a
+ * profile that nobody knows.
  */
-export function serverFor(factory: string, options: ServiceOptions & { readonly profile?: ProfileOption }, defaults: Defaults): Server {
-  const { baseURL = defaults.baseURL, apiKey, fetch } = options;
-  const model = checkedModel(factory, options.model, defaults.model);
+export function adapterFor<Built extends BuiltRequest>(
+  options: ServiceOptions & { readonly profile?: ProfileOption },
+  protocol: Protocol<Built>,
+): ChatAdapter {
+  const { factory, path } = protocol;
+  const { baseURL = protocol.baseURL, apiKey, fetch } = options;
+  const model = checkedModel(factory, options.model, protocol.exampleModel);
   const base = checkedBaseURL(baseURL, 'http://127.0.0.1:11434/v1');
   const guessed = guessProfile(base);
   const profile = chooseProfile(guessed, options.profile);
   const { name: provider, keyName, keyHeader, needsKey, unreachableHint } = profile;
   const isKnownHost = guessed.hosts.length > 0;
-  const url = endpointUrl(base, defaults.path, PATHS, (isKnownHost ? guessed : profile).root);
+  const url = endpointUrl(base, path, PATHS, (isKnownHost ? guessed : profile).root);
   // Only to the profile's own host goes the environment's key.
   const keyNames = keyName !== undefined && isKnownHost && guessed.keyName === keyName ? [keyName] : [];
   const given = checkedHeaders(options.headers);
   const headersWith = (key: string | undefined) => requestHeaders('text/event-stream', keyHeader, key, given);
+
+  async function* stream(request: ChatRequest, context: AdapterContext): AsyncGenerator<Burst<AdapterEvent>, void> {
+    context.signal.throwIfAborted();
+    // Local checks before keys, keys before sockets.
+    const built = protocol.build(request, model, profile);
+    const { body, warnings, ownNames } = built;
+    const key = await keyFor({ provider, factory, apiKey, keyNames, needsKey, given }, context);
+    const sent = outgoing(provider, { url, headers: headersWith(key), body, fetch }, unreachableHint);
+    yield* readAnswer(sent, context, headers => {
+      const { blocks, parser } = protocol.read(profile, built);
+      return new AnswerReader(blocks, parser, { headers, about: sent.about, warnings, ownNames, raw: request.raw });
+    });
+  }
   return {
+    provider,
     model,
-    profile,
-    async outgoing(body, context) {
-      const key = await keyFor({ provider, factory, apiKey, keyNames, needsKey, given }, context);
-      return outgoing(provider, { url, headers: headersWith(key), body, fetch }, unreachableHint);
-    },
-    shown(built, context) {
+    structuredOutput: protocol.structuredOutput(profile),
+    stream: (request, context) => inBursts(stream(request, context), context.signal),
+    async prepare(request, context) {
+      // No key is asked for; where one would be sent, its place is shown.
       const hasKey = needsKey || apiKey !== undefined || context.apiKey !== undefined;
-      return shownRequest(url, headersWith(hasKey ? 'key' : undefined), built);
+      return shownRequest(url, headersWith(hasKey ? 'key' : undefined), protocol.build(request, model, profile));
     },
   };
 }

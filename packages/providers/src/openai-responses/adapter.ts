@@ -1,10 +1,8 @@
-import { type AdapterContext, type AdapterEvent, type Burst, type ChatAdapter, type ChatRequest, inBursts } from '@antiphon/engine';
-import { AnswerReader } from '../http/answer-reader.js';
-import { readAnswer } from '../http/read-answer.js';
+import type { ChatAdapter } from '@antiphon/engine';
 import type { ServiceOptions } from '../http/service.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
-import { type Server, serverFor } from '../openai-chat/server.js';
-import { buildRequest } from './request.js';
+import { adapterFor, type Protocol } from '../openai-chat/server.js';
+import { type BuiltResponsesRequest, buildRequest } from './request.js';
 import { ResponseReader } from './response-reader.js';
 
 /** OpenAI's own server when `baseURL` is left out. */
@@ -13,7 +11,18 @@ export interface OpenaiResponsesOptions extends ServiceOptions {
   readonly profile?: ProfileOption;
 }
 
-const DEFAULTS = { baseURL: 'https://api.openai.com/v1', path: '/responses', model: 'gpt-5.4' } as const;
+const RESPONSES: Protocol<BuiltResponsesRequest> = {
+  factory: 'openaiResponses',
+  baseURL: 'https://api.openai.com/v1',
+  path: '/responses',
+  exampleModel: 'gpt-5.4',
+  structuredOutput: () => true,
+  build: buildRequest,
+  read({ name }, { toolNames, callable }) {
+    const parser = new ResponseReader(name, toolNames, callable);
+    return { blocks: parser.blocks, parser };
+  },
+};
 
 /**
  * A chat model behind OpenAI's Responses API, or a server that speaks it: Azure, OpenRouter, LM Studio, vLLM and others.
@@ -35,25 +44,5 @@ const DEFAULTS = { baseURL: 'https://api.openai.com/v1', path: '/responses', mod
  * ```
  */
 export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
-  const server = serverFor('openaiResponses', options, DEFAULTS);
-  const { model, profile } = server;
-  return {
-    provider: profile.name,
-    model,
-    structuredOutput: true,
-    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
-    prepare: async (request, context) => server.shown(buildRequest(request, model, profile), context),
-  };
-}
-
-async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
-  context.signal.throwIfAborted();
-  // Local checks before keys, keys before sockets.
-  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.profile);
-  const outgoing = await server.outgoing(body, context);
-  const { about } = outgoing;
-  yield* readAnswer(outgoing, context, headers => {
-    const response = new ResponseReader(about.provider, toolNames, callable);
-    return new AnswerReader(response.blocks, response, { headers, about, warnings, ownNames, raw: request.raw });
-  });
+  return adapterFor(options, RESPONSES);
 }
