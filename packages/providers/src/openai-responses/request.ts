@@ -1,6 +1,6 @@
 import { type ChatRequest, isRecord, type JsonObject, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
-import { ownOptions } from '../http/own-options.js';
+import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { unsupportedSetting } from '../http/service.js';
 import type { Profile } from '../openai-chat/profiles.js';
 import type { BuiltRequest } from '../openai-chat/request.js';
@@ -8,7 +8,6 @@ import { cacheToWire, functionToWire, knownEffort, samplingToWire, schemaToWire,
 import type { WireObject } from '../openai-chat/wire.js';
 import { inputItems } from './input-items.js';
 import { reasonsUnasked, refusesReasoning } from './models.js';
-import { mergeOptions } from './options.js';
 
 /** A request, ready to be sent. */
 export interface BuiltResponsesRequest extends BuiltRequest {
@@ -19,6 +18,8 @@ export interface BuiltResponsesRequest extends BuiltRequest {
 }
 
 const FIELDS = { temperature: 'temperature', topP: 'top_p', maxTokens: 'max_output_tokens' } as const;
+
+const MERGING = { lists: ['tools', 'include', 'input'], groups: ['reasoning', 'text'], defaults: ['store', 'stream'] } as const;
 
 /** A neutral request in the protocol's terms. Pure: no key, no network. What the server cannot express comes back as a warning. */
 export function buildRequest(given: ChatRequest, defaultModel: string, profile: Profile): BuiltResponsesRequest {
@@ -40,7 +41,7 @@ export function buildRequest(given: ChatRequest, defaultModel: string, profile: 
     ...(request.output === undefined ? {} : { text: { format: { type: 'json_schema', ...schemaToWire(request.output) } } }),
     ...cacheToWire(request.promptCache, profile, warnings),
   };
-  const merged = mergeOptions(body, own, warnings);
+  const merged = withOwnOptions(body, own, warnings, MERGING);
   const toolNames = new Set((request.tools ?? []).map(tool => tool.name));
   const callable = profile.showsOwnCalls ? { callable: new Set([...toolNames, ...namesOf(own.tools)]) } : {};
   return { body: JSON.stringify(merged), warnings, ownNames, toolNames, ...callable };
