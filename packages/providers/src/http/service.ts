@@ -58,7 +58,7 @@ export function serviceFor(
 ): Service {
   const { baseURL = defaultBaseURL, apiKey, fetch } = options;
   const model = checkedModel(factory, options.model, '…');
-  const base = checkedBaseURL(baseURL, 'https://api.openai.com/v1');
+  const base = checkedBaseURL(baseURL, defaultBaseURL);
   const given = checkedHeaders(options.headers);
   const server = serverAt(base, vendor);
   const { name: provider, keyNames, needsKey, keyHeader, root, unreachableHint } = server;

@@ -48,7 +48,7 @@ export function adapterFor<Built extends BuiltRequest>(
   const { factory, path } = protocol;
   const { baseURL = protocol.baseURL, apiKey, fetch } = options;
   const model = checkedModel(factory, options.model, protocol.exampleModel);
-  const base = checkedBaseURL(baseURL, 'http://127.0.0.1:11434/v1');
+  const base = checkedBaseURL(baseURL, protocol.baseURL);
   const guessed = guessProfile(base);
   const profile = chooseProfile(guessed, options.profile);
   const { name: provider, keyName, keyHeader, needsKey, unreachableHint } = profile;

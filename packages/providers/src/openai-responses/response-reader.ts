@@ -78,7 +78,7 @@ export class ResponseReader implements AnswerParser {
     }
   }
 
-  /** Only the account of the end is, when the end itself was announced. */
+  /** An end that cannot be read is an end all the same. */
   unreadable(data: string, name: string): void {
     const type = name === '' ? /^\s*\{\s*"type"\s*:\s*"([a-z_.]+)"/.exec(data.slice(0, 200))?.[1] : name;
     if (type === 'response.completed') this.#end({});
