@@ -112,6 +112,15 @@ const OPENAI: Partial<Profile> = {
   fileUrls: false,
 };
 
+/** Models whose thinking is only switched on or off, and is shown. */
+const SWITCHED: Partial<Profile> = {
+  structuredOutput: false,
+  effort: 'thinking',
+  replayReasoning: 'reasoning_content',
+  emptyContent: '',
+  unsupported: ['seed'],
+};
+
 function hosted(name: string, hosts: readonly string[], keyName: string, flags: Partial<Profile> = {}): Profile {
   return { ...KNOWN, name, hosts, keyName, needsKey: true, ...flags };
 }
@@ -148,14 +157,10 @@ export const PROFILES: readonly Profile[] = [
   }),
   local('vllm', 8000, 'start it with `vllm serve MODEL`, or set baseURL to where it runs', { audio: true }),
   hosted('deepseek', ['api.deepseek.com'], 'DEEPSEEK_API_KEY', {
-    structuredOutput: false,
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
+    ...SWITCHED,
     wantsReasoning: true,
     contentLists: false,
-    emptyContent: '',
     images: false,
-    unsupported: ['seed'],
   }),
   hosted('groq', ['api.groq.com'], 'GROQ_API_KEY', {
     root: '/openai/v1',
@@ -190,12 +195,8 @@ export const PROFILES: readonly Profile[] = [
     images: false,
   }),
   hosted('moonshot', ['api.moonshot.ai', 'api.moonshot.cn'], 'MOONSHOT_API_KEY', {
-    structuredOutput: false,
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
+    ...SWITCHED,
     wantsReasoning: true,
-    emptyContent: '',
-    unsupported: ['seed'],
   }),
   hosted(
     'alibaba',
@@ -219,13 +220,9 @@ export const PROFILES: readonly Profile[] = [
     unsupported: ['seed', 'stop'],
   }),
   hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {
-    structuredOutput: false,
+    ...SWITCHED,
     root: '/api/paas/v4',
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
     toolChoice: 'auto-only',
-    emptyContent: '',
-    unsupported: ['seed'],
   }),
   hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', {
     root: '/v1beta/openai',
