@@ -1,5 +1,5 @@
 import { ConfigurationError, redactor } from '@antiphon/engine';
-import { type OpenaiChatOptions, openaiChat } from '@antiphon/providers';
+import { elevenlabsSpeech, type OpenaiChatOptions, openaiChat, openaiResponses } from '@antiphon/providers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseHttpDate, retryAfterMs } from '../src/http/retry-after.js';
@@ -409,6 +409,13 @@ describe('options', () => {
     }
     expect(thrown).toMatchObject({ name: 'ConfigurationError', reason: 'invalid_option' });
     expect(inspectAll(thrown)).not.toContain('sk-leak');
+  });
+
+  it('the example in the error is the factory’s own address', () => {
+    const baseURL = 'not a url';
+    expect(() => openaiChat({ model: 'm', baseURL })).toThrow('such as http://127.0.0.1:11434/v1.');
+    expect(() => openaiResponses({ model: 'm', baseURL })).toThrow('such as https://api.openai.com/v1.');
+    expect(() => elevenlabsSpeech({ model: 'm', baseURL })).toThrow('such as https://api.elevenlabs.io');
   });
 
   it.each<[string, string, string]>([

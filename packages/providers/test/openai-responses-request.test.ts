@@ -126,6 +126,8 @@ describe('messages', () => {
     ]);
     const taken = await prepare({ messages }, at('http://127.0.0.1:8000'));
     expect(taken.body.input[0]!.content).toEqual([{ type: 'input_audio', input_audio: { data: 'AAAA', format: 'mp3' } }]);
+    const flac = await prepare({ messages: [user([audioPart('AAAA', 'audio/x-flac')])] }, at('http://127.0.0.1:8000'));
+    expect(flac.body.input[0]!.content).toMatchObject([{ input_audio: { format: 'flac' } }]);
   });
 
   it('what cannot be sent is told', async () => {

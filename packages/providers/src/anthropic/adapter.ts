@@ -7,16 +7,13 @@ import {
   type ChatRequest,
   ConfigurationError,
   inBursts,
-  type PreparedRequest,
-  redactor,
 } from '@antiphon/engine';
 import { AnswerReader } from '../http/answer-reader.js';
-import type { ErrorContext } from '../http/errors.js';
+import { checkedHeaders, checkedModel } from '../http/checks.js';
 import type { Fetch } from '../http/exchange.js';
-import { checkedHeaders } from '../http/headers.js';
-import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
+import { type ApiKey, keyFor } from '../http/keys.js';
+import { outgoing, requestHeaders, shownRequest } from '../http/outgoing.js';
 import { readAnswer } from '../http/read-answer.js';
-import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
 import { joinBetas } from './betas.js';
 import { DEFAULT_BASE_URL, type Endpoint, KEY_NAME, PROVIDER, resolveEndpoint } from './endpoint.js';
 import { traitsOf } from './models.js';
@@ -61,10 +58,8 @@ const DEFAULT_VERSION = '2023-06-01';
  * ```
  */
 export function anthropic(options: AnthropicOptions): ChatAdapter {
-  const { model, baseURL = DEFAULT_BASE_URL, maxTokens } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new ConfigurationError('invalid_option', 'anthropic needs the name of a model, such as { model: "claude-sonnet-5-5" }.');
-  }
+  const { baseURL = DEFAULT_BASE_URL, maxTokens } = options;
+  const model = checkedModel('anthropic', options.model, 'claude-sonnet-5-5');
   if (maxTokens !== undefined && !(Number.isInteger(maxTokens) && maxTokens > 0)) {
     throw new ConfigurationError('invalid_option', `maxTokens must be a positive whole number, not ${String(maxTokens)}.`);
   }
@@ -76,7 +71,12 @@ export function anthropic(options: AnthropicOptions): ChatAdapter {
     structuredOutput: traits.structuredOutput,
     continuation: traits.prefill,
     stream: (request, context) => inBursts(streamAnswer(request, context, settings), context.signal),
-    prepare: async (request, context) => prepared(request, context, settings),
+    async prepare(request, context) {
+      const built = buildRequest(request, settings);
+      // No key is asked for; where one would be sent, its place is shown.
+      const hasKey = settings.apiKey !== undefined || context.apiKey !== undefined || settings.endpoint.isOwnHost;
+      return shownRequest(settings.endpoint.url, headersOf(settings, hasKey ? 'key' : undefined, built), built);
+    },
   };
 }
 
@@ -86,56 +86,27 @@ interface Settings extends AnthropicOptions {
 }
 
 async function* streamAnswer(request: ChatRequest, context: AdapterContext, settings: Settings): AsyncGenerator<Burst<AdapterEvent>, void> {
-  const { url, address } = settings.endpoint;
+  const { fetch, apiKey, given } = settings;
+  const { url, isOwnHost, keyOwner } = settings.endpoint;
   context.signal.throwIfAborted();
   // Local checks before keys, keys before sockets.
   const built = buildRequest(request, settings);
-  const { headers, secrets } = await authorize(settings, context, built);
-  const about: ErrorContext = { provider: PROVIDER, address, redact: redactor(secrets) };
-  const { fetch } = settings;
-  const outgoing = { url, headers, body: built.body, about, ...(fetch === undefined ? {} : { fetch }) };
-  const { warnings, ownNames } = built;
+  const { body, warnings, ownNames } = built;
+  const keyNames = isOwnHost ? [KEY_NAME] : [];
+  const key = await keyFor({ provider: keyOwner, factory: 'anthropic', apiKey, keyNames, needsKey: isOwnHost, given }, context);
+  const sent = outgoing(PROVIDER, { url, headers: headersOf(settings, key, built), body, fetch });
+  const { about } = sent;
   const open = (headers: Headers) => {
     const blocks = new BlockWriter();
     return new AnswerReader(blocks, new MessageReader(blocks, url), { headers, about, warnings, ownNames, raw: request.raw });
   };
   // While a tool runs on the server only pings come.
-  yield* readAnswer(outgoing, context, open, { onSilence: () => context.deadline?.restart() });
-}
-
-function prepared(request: ChatRequest, context: AdapterContext, settings: Settings): PreparedRequest {
-  const { url, isOwnHost } = settings.endpoint;
-  const built = buildRequest(request, settings);
-  // No key is asked for; where one would be sent, its place is shown.
-  const hasKey = settings.apiKey !== undefined || context.apiKey !== undefined || isOwnHost;
-  const headers = headersOf(settings, hasKey ? 'key' : undefined, built);
-  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headers, url), body: built.body, warnings: built.warnings };
-}
-
-/** The headers of one request, and what in them must never be seen. */
-async function authorize(
-  settings: Settings,
-  context: AdapterContext,
-  built: BuiltRequest,
-): Promise<{ headers: Headers; secrets: string[] }> {
-  const { url, isOwnHost, keyOwner } = settings.endpoint;
-  const key = await keyFor(keyOwner, settings.apiKey, context, isOwnHost ? environmentVariable(KEY_NAME) : undefined);
-  if (key === undefined && isOwnHost && !settings.given.has('x-api-key') && !settings.given.has('authorization')) {
-    throw new ConfigurationError(
-      'missing_key',
-      `${PROVIDER} needs an API key: set ${KEY_NAME} in the environment, or pass apiKey to anthropic.`,
-      { provider: PROVIDER },
-    );
-  }
-  const headers = headersOf(settings, key, built);
-  const found = secretsIn(headers, url);
-  return { headers, secrets: key === undefined ? found : [key, ...found] };
+  yield* readAnswer(sent, context, open, { onSilence: () => context.deadline?.restart() });
 }
 
 function headersOf({ given, version = DEFAULT_VERSION, betas = [] }: Settings, key: string | undefined, built: BuiltRequest): Headers {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream', 'anthropic-version': version });
-  if (key !== undefined) headers.set('x-api-key', key);
-  for (const [name, value] of given) headers.set(name, value);
+  const headers = requestHeaders('text/event-stream', 'x-api-key', key, given);
+  if (!headers.has('anthropic-version')) headers.set('anthropic-version', version);
   // Features add up, wherever they are asked for.
   const asked = joinBetas([...betas, ...(given.get('anthropic-beta') ?? '').split(','), ...built.betas], built.replayBetas);
   if (asked.length > 0) headers.set('anthropic-beta', asked.join(','));

@@ -4,6 +4,7 @@ import { withPartOptions } from '../http/own-options.js';
 import { unsupportedSetting } from '../http/service.js';
 import { bareMediaType } from '../media/bare-media-type.js';
 import { withBytes } from '../media/data-url.js';
+import { textIn } from '../media/media-type.js';
 import type { WireObject } from '../openai-chat/wire.js';
 import { PROVIDER } from './endpoint.js';
 
@@ -64,10 +65,8 @@ function fileBlock(part: FilePart, warnings: Warning[]): WireObject {
     const source = data === undefined ? { type: 'url', url } : { type: 'base64', media_type: mediaType, data };
     return { type: 'document', source, ...title };
   }
-  if (isText(mediaType) && data !== undefined) {
-    const text = decodeText(data);
-    if (text.trim() !== '') return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
-  }
+  const text = textIn(mediaType, data);
+  if (text?.trim()) return { type: 'document', source: { type: 'text', media_type: 'text/plain', data: text }, ...title };
   return note('file', mediaType, warnings);
 }
 
@@ -80,12 +79,4 @@ function note(kind: string, mediaType: string, warnings: Warning[]): WireObject 
 function embedded(part: ImagePart | FilePart): { readonly mediaType: string; readonly data?: string; readonly url?: string } {
   const { mediaType, data, url = '' } = withBytes(part);
   return { mediaType: bareMediaType(mediaType), ...(data === undefined ? { url } : { data }) };
-}
-
-function isText(mediaType: string): boolean {
-  return mediaType.startsWith('text/') || mediaType === 'application/json' || mediaType === 'application/xml';
-}
-
-function decodeText(base64: string): string {
-  return new TextDecoder().decode(Uint8Array.from(atob(base64), char => char.charCodeAt(0)));
 }

@@ -1,21 +1,14 @@
 import { isRecord, type JsonObject, type Usage } from '@antiphon/engine';
+import { count, reported, UsageFields } from '../http/usage.js';
 
 /**
  * The account of one answer. `message_start` counts the prompt, `message_delta` reports running totals (and sometimes corrects the prompt,
- * or counts it for the first time); the last report of each field counts.
+ * or counts it for the first time).
  */
-export class UsageReport {
-  #fields: Record<string, unknown> = {};
-
-  add(usage: unknown): void {
-    if (!isRecord(usage)) return;
-    const reported = Object.entries(usage).filter(([, value]) => value !== undefined && value !== null);
-    this.#fields = { ...this.#fields, ...Object.fromEntries(reported) };
-  }
-
+export class UsageReport extends UsageFields {
   /** In our terms: the input is the whole prompt, while the wire counts what was read from and written to the cache apart. */
   read(): Usage {
-    const fields = this.#fields;
+    const { fields } = this;
     const calls = Array.isArray(fields.iterations) ? fields.iterations.filter(isRecord) : [];
     // Where another model went on, the totals tell only of the one that answered; an attempt that was declined before its first word is free.
     const attempts = calls.some(isFallback) ? calls.filter(call => isAttempt(call) && call.output_tokens !== 0) : [];
@@ -28,25 +21,25 @@ export class UsageReport {
     const input = fresh === undefined ? undefined : fresh + (cached ?? 0) + (written ?? 0);
     const details = fields.output_tokens_details;
     const reasoning = isRecord(details) ? count(details.thinking_tokens) : undefined;
-    const usage: { -readonly [K in keyof Usage]: Usage[K] } = {};
-    if (input !== undefined) usage.inputTokens = input;
-    if (output !== undefined) usage.outputTokens = output;
-    if (input !== undefined && output !== undefined) usage.totalTokens = input + output;
-    if (cached !== undefined) usage.cachedInputTokens = cached;
-    if (written !== undefined) usage.cacheWriteTokens = written;
-    if (reasoning !== undefined) usage.reasoningTokens = reasoning;
-    return usage;
+    return reported({
+      inputTokens: input,
+      outputTokens: output,
+      totalTokens: input === undefined || output === undefined ? undefined : input + output,
+      cachedInputTokens: cached,
+      cacheWriteTokens: written,
+      reasoningTokens: reasoning,
+    });
   }
 
   /** The model calls behind the answer, when there is more to tell of them than their sum; undefined otherwise. */
   get iterations(): unknown {
-    const calls = this.#fields.iterations;
+    const calls = this.fields.iterations;
     return Array.isArray(calls) && calls.some(call => isRecord(call) && call.type !== 'message') ? calls : undefined;
   }
 
   /** How often tools ran on the server, which is billed by itself; undefined when none did. */
   get serverTools(): JsonObject | undefined {
-    const uses = this.#fields.server_tool_use;
+    const uses = this.fields.server_tool_use;
     return isRecord(uses) && Object.values(uses).some(times => times !== 0) ? (uses as JsonObject) : undefined;
   }
 }
@@ -66,8 +59,4 @@ function sum(counts: readonly Record<string, unknown>[], field: string): number 
     if (number !== undefined) total = (total ?? 0) + number;
   }
   return total;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }

@@ -67,7 +67,7 @@ export function gemini(options: GeminiChatOptions): ChatAdapter {
     stream: (request, context) => inBursts(streamAnswer(request, context, endpoint, model, api), context.signal),
     async prepare(request, context) {
       const built = build(request, model);
-      return { ...endpoint.shown(method, built.model, context), method: 'POST', body: built.body, warnings: built.warnings };
+      return endpoint.shown(method, built, context);
     },
   };
 }

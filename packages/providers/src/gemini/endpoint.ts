@@ -1,10 +1,9 @@
 // Where requests go and what they carry beside their body: the address of a model, the key, the headers.
-import { type AdapterContext, ConfigurationError, redactor } from '@antiphon/engine';
-import type { ErrorContext } from '../http/errors.js';
+import { type AdapterContext, ConfigurationError, type PreparedRequest, type Warning } from '@antiphon/engine';
+import { checkedBaseURL, checkedHeaders, checkedModel } from '../http/checks.js';
 import type { Fetch, Outgoing } from '../http/exchange.js';
-import { checkedHeaders } from '../http/headers.js';
-import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
-import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
+import { type ApiKey, keyFor } from '../http/keys.js';
+import { outgoing, requestHeaders, shownRequest } from '../http/outgoing.js';
 
 /** The name in errors, keys, provider options and provider state. */
 export const PROVIDER = 'gemini';
@@ -34,7 +33,11 @@ export interface Endpoint {
   /** The request with its key. Throws `ConfigurationError` (`missing_key`) when Google's own host would get none. */
   outgoing(method: Method, model: string, body: string, context: Pick<AdapterContext, 'apiKey'>): Promise<Outgoing>;
   /** The same for people to look at, without asking for a key. */
-  shown(method: Method, model: string, context: Pick<AdapterContext, 'apiKey'>): { url: string; headers: Record<string, string> };
+  shown(
+    method: Method,
+    built: { readonly model: string; readonly body: string; readonly warnings: readonly Warning[] },
+    context: Pick<AdapterContext, 'apiKey'>,
+  ): PreparedRequest;
 }
 
 const DEFAULT_BASE_URL = 'https://generativelanguage.googleapis.com/v1beta';
@@ -43,36 +46,21 @@ const KEY_HEADER = 'x-goog-api-key';
 
 /** Checks the options of a factory. Throws `ConfigurationError` (`invalid_option`) for what cannot be right. */
 export function endpointFor(factory: string, options: GeminiOptions): Endpoint {
-  const { model, baseURL = DEFAULT_BASE_URL, apiKey, fetch } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw invalid(`${factory} needs the name of a model, such as { model: "gemini-3-flash-preview" }.`);
-  }
-  modelPath(model);
+  const { baseURL = DEFAULT_BASE_URL, apiKey, fetch } = options;
+  modelPath(checkedModel(factory, options.model, 'gemini-3-flash-preview'));
   const base = parsedBase(baseURL);
   const given = checkedHeaders(options.headers);
   const isOwnHost = base.hostname.toLowerCase() === OWN_HOST;
-  const needsKey = isOwnHost && !given.has(KEY_HEADER) && !given.has('authorization');
+  const keyNames = isOwnHost ? ['GEMINI_API_KEY', 'GOOGLE_API_KEY'] : [];
   return {
     async outgoing(method, name, body, context) {
-      const key = await keyFor(PROVIDER, apiKey, context, isOwnHost ? keyOfEnvironment() : undefined);
-      if (key === undefined && needsKey) {
-        const message = `Gemini needs an API key: set GEMINI_API_KEY in the environment, or pass apiKey to ${factory}.`;
-        throw new ConfigurationError('missing_key', message, { provider: PROVIDER });
-      }
+      const key = await keyFor({ provider: PROVIDER, factory, apiKey, keyNames, needsKey: isOwnHost, given }, context);
       const url = urlOf(base, name, method);
-      const headers = headersOf(given, key, method);
-      const found = secretsIn(headers, url);
-      const about: ErrorContext = {
-        provider: PROVIDER,
-        address: `${url.origin}${url.pathname}`,
-        redact: redactor(key === undefined ? found : [key, ...found]),
-      };
-      return { url, headers, body, about, ...(fetch === undefined ? {} : { fetch }) };
+      return outgoing(PROVIDER, { url, headers: headersOf(given, key, method), body, fetch });
     },
-    shown(method, name, context) {
-      const url = urlOf(base, name, method);
-      const hasKey = apiKey !== undefined || context.apiKey !== undefined || needsKey;
-      return { url: shownUrl(url), headers: shownHeaders(headersOf(given, hasKey ? 'key' : undefined, method), url) };
+    shown(method, built, context) {
+      const hasKey = apiKey !== undefined || context.apiKey !== undefined || (isOwnHost && !given.has('authorization'));
+      return shownRequest(urlOf(base, built.model, method), headersOf(given, hasKey ? 'key' : undefined, method), built);
     },
   };
 }
@@ -98,31 +86,11 @@ function urlOf(base: URL, model: string, method: Method): URL {
 
 function headersOf(given: Headers, key: string | undefined, method: Method): Headers {
   const streams = method === 'streamGenerateContent' || method === 'interactions';
-  const accept = streams ? 'text/event-stream' : 'application/json';
-  const headers = new Headers({ 'content-type': 'application/json', accept });
-  if (key !== undefined) headers.set(KEY_HEADER, key);
-  for (const [name, value] of given) headers.set(name, value);
-  return headers;
-}
-
-function keyOfEnvironment(): string | undefined {
-  const names = ['GEMINI_API_KEY', 'GOOGLE_API_KEY'];
-  return names.map(environmentVariable).find(value => value !== undefined && value.trim() !== '');
+  return requestHeaders(streams ? 'text/event-stream' : 'application/json', KEY_HEADER, key, given);
 }
 
 function parsedBase(baseURL: string): URL {
-  let url: URL | undefined;
-  try {
-    url = new URL(baseURL.trim());
-  } catch {
-    // Reported below: the platform's message may repeat the text, and with it a key.
-  }
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw invalid(`The baseURL must be an absolute http or https URL, such as ${DEFAULT_BASE_URL}.`);
-  }
-  if (url.username !== '' || url.password !== '') {
-    throw invalid(`The baseURL for ${url.host} has a user name or password in it, which fetch refuses: pass them as apiKey or headers.`);
-  }
+  const url = checkedBaseURL(baseURL, DEFAULT_BASE_URL);
   if (url.searchParams.has('key')) {
     throw invalid(`The baseURL for ${url.host} has a key in it, which logs of addresses would show: pass it as apiKey.`);
   }

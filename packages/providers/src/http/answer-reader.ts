@@ -1,7 +1,7 @@
 import { AdapterError, type AdapterEvent, type BlockWriter, type Warning } from '@antiphon/engine';
 import { withOwnNames } from '../hand-over/tool-names.js';
 import { findServerError, type ServerError } from './classify.js';
-import { type ErrorContext, errorInAnswer, htmlTitle, isHtml, parseJson } from './errors.js';
+import { type ErrorContext, errorInAnswer, parseJson, saysInstead } from './errors.js';
 import { JsonValues } from './json-values.js';
 import { SseParser } from './sse.js';
 
@@ -162,13 +162,7 @@ export class AnswerReader {
   }
 
   #notAnAnswer(body: string): void {
-    const { redact, address } = this.#head.about;
-    const excerpt = redact(body).slice(0, 200);
-    if (!isHtml(body)) return this.#fail('malformed_response', `answered with something else than an event stream: ${excerpt}`);
-    const title = htmlTitle(body);
-    const page = title === undefined ? 'a web page' : `a web page ("${redact(title)}")`;
-    const hint = `is ${address} the right base URL, and is there a login before it?`;
-    this.#fail('malformed_response', `answered with ${page} instead of an answer: ${hint}`);
+    this.#fail('malformed_response', saysInstead(body, 'an event stream', this.#head.about));
   }
 
   #warn(what: string, text: string, chars: number): void {

@@ -3,7 +3,7 @@
 import { type AdapterContext, AdapterError, isRecord } from '@antiphon/engine';
 import { joinedBytes } from './bytes.js';
 import { findServerError } from './classify.js';
-import { type ErrorContext, errorFromResponse, errorInAnswer, htmlTitle, isHtml, parseJson } from './errors.js';
+import { type ErrorContext, errorFromResponse, errorInAnswer, parseJson, saysInstead } from './errors.js';
 import { Exchange, type Outgoing } from './exchange.js';
 
 /** An answer with a status of 2xx, read to its end. */
@@ -67,12 +67,7 @@ function readJson(text: string, about: ErrorContext): unknown {
   if (text.trim() === '') throw malformedAnswer(about, 'answered with an empty body');
   const value = parseJson(text);
   if (value !== undefined) return value;
-  if (!isHtml(text))
-    throw malformedAnswer(about, `answered with something else than JSON: ${about.redact(text.slice(0, 10_000)).slice(0, 200)}`);
-  const title = htmlTitle(text);
-  const named = title === undefined ? '' : ` ("${title}")`;
-  const what = `answered with a web page${named} instead of JSON: is ${about.address} the right base URL, and is there a login before it?`;
-  throw malformedAnswer(about, what);
+  throw malformedAnswer(about, saysInstead(text, 'JSON', about));
 }
 
 function notShown(): boolean {

@@ -10,7 +10,7 @@ export interface ErrorContext {
   /** The address without its query, for messages. */
   readonly address: string;
   /** What to do when no server answers. */
-  readonly unreachableHint?: string;
+  readonly unreachableHint?: string | undefined;
 }
 
 const REQUEST_ID_HEADERS = ['x-request-id', 'request-id', 'apim-request-id', 'x-ms-request-id', 'x-amzn-requestid', 'cf-ray'];
@@ -85,7 +85,15 @@ function serverErrorIn(body: string): ServerError | undefined {
   return { message: isHtml(text) ? (htmlTitle(text) ?? 'an HTML page without a title') : text, codes: [] };
 }
 
-export function isHtml(text: string): boolean {
+/** What is wrong with a body that is not what was expected; it continues "the provider …". */
+export function saysInstead(body: string, expected: string, { redact, address }: ErrorContext): string {
+  if (!isHtml(body)) return `answered with something else than ${expected}: ${redact(body.slice(0, 10_000)).slice(0, 200)}`;
+  const title = htmlTitle(body);
+  const page = title === undefined ? 'a web page' : `a web page ("${redact(title)}")`;
+  return `answered with ${page} instead of ${expected}: is ${address} the right base URL, and is there a login before it?`;
+}
+
+function isHtml(text: string): boolean {
   return /^\s*<(!doctype|html|head|body|title|\?xml)/i.test(text.slice(0, 200));
 }
 

@@ -8,7 +8,7 @@ export interface Outgoing {
   readonly headers: Headers;
   /** JSON, or a form; a form's content type, with its boundary, is set by fetch. */
   readonly body: string | FormData;
-  readonly fetch?: Fetch;
+  readonly fetch?: Fetch | undefined;
   readonly about: ErrorContext;
 }
 

@@ -1,11 +1,10 @@
 // What every adapter of one provider has in common before its first byte: its options, its addresses, its key.
-import { type AdapterContext, ConfigurationError, type JsonObject, redactor, type Warning } from '@antiphon/engine';
+import type { AdapterContext, JsonObject, Warning } from '@antiphon/engine';
 import { guessProfile } from '../openai-chat/profiles.js';
-import type { ErrorContext } from './errors.js';
+import { checkedBaseURL, checkedHeaders, checkedModel } from './checks.js';
 import type { Fetch, Outgoing } from './exchange.js';
-import { checkedHeaders } from './headers.js';
-import { type ApiKey, environmentVariable, keyFor } from './keys.js';
-import { secretsIn } from './redact.js';
+import { type ApiKey, keyFor } from './keys.js';
+import { outgoing, requestHeaders } from './outgoing.js';
 
 /** Options that the factories of adapters share. */
 export interface ServiceOptions {
@@ -34,7 +33,7 @@ export interface Vendor {
   readonly needsKey: boolean;
   readonly keyHeader: 'authorization' | 'api-key' | 'xi-api-key';
   /** What to do when no server answers. */
-  readonly unreachableHint?: string;
+  readonly unreachableHint?: string | undefined;
 }
 
 /** One configured provider. */
@@ -57,39 +56,23 @@ export function serviceFor(
   paths: readonly string[],
   vendor?: Vendor,
 ): Service {
-  const { model, baseURL = defaultBaseURL, apiKey, fetch } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new ConfigurationError('invalid_option', `${factory} needs the name of a model, such as { model: "…" }.`);
-  }
-  const base = parsed(baseURL);
+  const { baseURL = defaultBaseURL, apiKey, fetch } = options;
+  const model = checkedModel(factory, options.model, '…');
+  const base = checkedBaseURL(baseURL, defaultBaseURL);
   const given = checkedHeaders(options.headers);
   const server = serverAt(base, vendor);
+  const { name: provider, keyNames, needsKey, keyHeader, root, unreachableHint } = server;
   return {
-    provider: server.name,
+    provider,
     model,
     async outgoing(path, body, context) {
-      const url = endpointUrl(base, path, paths, server.root);
-      const key = await keyFor(server.name, apiKey, context, fromEnvironment(server));
-      const headers = headersOf(server, given, key, typeof FormData !== 'undefined' && body instanceof FormData);
-      if (
-        key === undefined &&
-        server.needsKey &&
-        !['authorization', 'api-key', 'x-api-key', server.keyHeader].some(name => given.has(name))
-      ) {
-        const where = server.keyNames.length > 0 ? `set ${server.keyNames[0]} in the environment, or ` : '';
-        throw new ConfigurationError('missing_key', `${server.name} needs an API key: ${where}pass apiKey to ${factory}.`, {
-          provider: server.name,
-        });
-      }
-      const secrets = secretsIn(headers, url);
-      const about: ErrorContext = {
-        provider: server.name,
-        address: `${url.origin}${url.pathname}`,
-        redact: redactor(key === undefined ? secrets : [key, ...secrets]),
-        ...(server.unreachableHint === undefined ? {} : { unreachableHint: server.unreachableHint }),
-      };
-      const text = body instanceof FormData ? body : JSON.stringify(body);
-      return { url, headers, body: text, about, ...(fetch === undefined ? {} : { fetch }) };
+      const url = endpointUrl(base, path, paths, root);
+      const key = await keyFor({ provider, factory, apiKey, keyNames, needsKey, given }, context);
+      const headers = requestHeaders('application/json', keyHeader, key, given);
+      const isForm = typeof FormData !== 'undefined' && body instanceof FormData;
+      // Only fetch knows the boundary of a form.
+      if (isForm) headers.delete('content-type');
+      return outgoing(provider, { url, headers, body: isForm ? body : JSON.stringify(body), fetch }, unreachableHint);
     },
   };
 }
@@ -112,16 +95,8 @@ function serverAt(url: URL, vendor: Vendor | undefined): Vendor {
     needsKey,
     // A server of one's own takes its key as the vendor does.
     keyHeader: vendor && !known ? vendor.keyHeader : keyHeader,
-    ...(unreachableHint === undefined ? {} : { unreachableHint }),
+    unreachableHint,
   };
-}
-
-function fromEnvironment({ keyNames }: Vendor): string | undefined {
-  for (const name of keyNames) {
-    const value = environmentVariable(name);
-    if (value !== undefined && value.trim() !== '') return value;
-  }
-  return undefined;
 }
 
 /**
@@ -135,31 +110,5 @@ export function endpointUrl(base: URL, path: string, paths: readonly string[], r
   const before = named === undefined ? (root.startsWith(`${bare}/`) ? root : bare) : bare.slice(0, -named.length);
   url.pathname = `${before}${path}`;
   url.hash = '';
-  return url;
-}
-
-function headersOf({ keyHeader }: Vendor, given: Headers, key: string | undefined, isForm: boolean): Headers {
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'application/json' });
-  if (key !== undefined) headers.set(keyHeader, keyHeader === 'authorization' ? `Bearer ${key}` : key);
-  for (const [name, value] of given) headers.set(name, value);
-  // Only fetch knows the boundary.
-  if (isForm) headers.delete('content-type');
-  return headers;
-}
-
-function parsed(baseURL: string): URL {
-  let url: URL | undefined;
-  try {
-    url = new URL(baseURL.trim());
-  } catch {
-    // Reported below: the platform's message may repeat the text, and with it a key.
-  }
-  if (!url || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    throw new ConfigurationError('invalid_option', 'The baseURL must be an absolute http or https URL, such as https://api.openai.com/v1.');
-  }
-  if (url.username !== '' || url.password !== '') {
-    const message = `The baseURL for ${url.host} has a user name or password in it, which fetch refuses: pass them as apiKey or headers.`;
-    throw new ConfigurationError('invalid_option', message);
-  }
   return url;
 }

@@ -1,21 +1,8 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  BlockWriter,
-  type Burst,
-  type ChatAdapter,
-  type ChatRequest,
-  ConfigurationError,
-  inBursts,
-} from '@antiphon/engine';
-import { AnswerReader } from '../http/answer-reader.js';
-import { checkedHeaders } from '../http/headers.js';
-import { readAnswer } from '../http/read-answer.js';
+import { BlockWriter, type ChatAdapter } from '@antiphon/engine';
 import type { ServiceOptions } from '../http/service.js';
-import { resolveEndpoint } from './endpoint.js';
 import type { ProfileOption } from './profiles.js';
-import { buildRequest } from './request.js';
-import { type Server, shownRequest, withKey } from './server.js';
+import { type BuiltRequest, buildRequest } from './request.js';
+import { adapterFor, type Protocol } from './server.js';
 import { ChunkReader } from './stream.js';
 
 /** A local Ollama when `baseURL` is left out. */
@@ -24,7 +11,18 @@ export interface OpenaiChatOptions extends ServiceOptions {
   readonly profile?: ProfileOption;
 }
 
-const DEFAULT_BASE_URL = 'http://127.0.0.1:11434/v1';
+const CHAT_COMPLETIONS: Protocol<BuiltRequest> = {
+  factory: 'openaiChat',
+  baseURL: 'http://127.0.0.1:11434/v1',
+  path: '/chat/completions',
+  exampleModel: 'qwen3:8b',
+  structuredOutput: profile => profile.structuredOutput,
+  build: buildRequest,
+  read(profile) {
+    const blocks = new BlockWriter();
+    return { blocks, parser: new ChunkReader(blocks, profile) };
+  },
+};
 
 /**
  * A chat model behind any server that speaks OpenAI's chat completions: OpenAI, Azure, Ollama, llama.cpp, LM Studio, vLLM, DeepSeek, Groq,
@@ -40,35 +38,5 @@ const DEFAULT_BASE_URL = 'http://127.0.0.1:11434/v1';
  * ```
  */
 export function openaiChat(options: OpenaiChatOptions): ChatAdapter {
-  const { model, baseURL = DEFAULT_BASE_URL, profile, apiKey, fetch } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new ConfigurationError('invalid_option', 'openaiChat needs the name of a model, such as { model: "qwen3:8b" }.');
-  }
-  const endpoint = resolveEndpoint(baseURL, profile);
-  const server: Server = { factory: 'openaiChat', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
-  return {
-    provider: endpoint.profile.name,
-    model,
-    structuredOutput: endpoint.profile.structuredOutput,
-    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
-    prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
-  };
-}
-
-async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
-  const { profile } = server.endpoint;
-  context.signal.throwIfAborted();
-  // Local checks before keys, keys before sockets.
-  const { body, warnings, ownNames } = buildRequest(request, server.model, profile);
-  const outgoing = await withKey(body, server, context);
-  yield* readAnswer(outgoing, context, headers => {
-    const blocks = new BlockWriter();
-    return new AnswerReader(blocks, new ChunkReader(blocks, profile), {
-      headers,
-      about: outgoing.about,
-      warnings,
-      ownNames,
-      raw: request.raw,
-    });
-  });
+  return adapterFor(options, CHAT_COMPLETIONS);
 }

@@ -1,4 +1,5 @@
 import { type ImagePart, isRecord } from '@antiphon/engine';
+import { imageAt } from '../media/data-url.js';
 
 export type ContentPiece =
   | { readonly type: 'text'; readonly text: string }
@@ -51,9 +52,5 @@ function textOf(value: unknown): string {
 function imageOf(part: Record<string, unknown>): ImagePart | undefined {
   const holder = part.image_url ?? part.url;
   const url = isRecord(holder) ? holder.url : holder;
-  if (typeof url !== 'string' || url === '') return undefined;
-  const comma = url.indexOf(',');
-  const head = url.slice(0, comma);
-  if (!url.startsWith('data:') || !head.endsWith(';base64')) return { type: 'image', mediaType: 'image/*', url };
-  return { type: 'image', mediaType: head.slice('data:'.length, -';base64'.length) || 'image/png', data: url.slice(comma + 1) };
+  return typeof url === 'string' && url !== '' ? imageAt(url) : undefined;
 }

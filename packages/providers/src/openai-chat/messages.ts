@@ -1,16 +1,18 @@
-import type {
-  AssistantMessage,
-  Message,
-  ReasoningPart,
-  ToolCallPart,
-  ToolMessage,
-  ToolResultPart,
-  UserPart,
-  Warning,
+import {
+  type AssistantMessage,
+  isRecord,
+  type Message,
+  type ReasoningPart,
+  type ToolCallPart,
+  type ToolMessage,
+  type ToolResultPart,
+  type UserPart,
+  type Warning,
 } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
 import { holdsState, leaveCitations, leaveEmpty, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
-import { fileText, partToWire } from './parts.js';
+import { parseJson } from '../http/errors.js';
+import { partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
 import { inRoleOrder, SILENCE } from './role-order.js';
 import type { WireJson, WireObject } from './wire.js';
@@ -141,20 +143,14 @@ function callToWire(call: ToolCallPart, profile: Profile): WireObject {
   return {
     id: call.id,
     type: 'function',
-    function: { name: call.name, arguments: isJsonObject(call.rawArguments) ? call.rawArguments : JSON.stringify(call.arguments) },
+    function: { name: call.name, arguments: argumentText(call) },
     ...(extra === undefined ? {} : { extra_content: extra as WireJson }),
   };
 }
 
-/** The model's own text is sent back as it was, as long as servers that parse it can. */
-function isJsonObject(text: string): boolean {
-  if (!text.trimStart().startsWith('{')) return false;
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** The model's own text as it was, as long as servers that parse it can. */
+export function argumentText(call: ToolCallPart): string {
+  return isRecord(parseJson(call.rawArguments)) ? call.rawArguments : JSON.stringify(call.arguments);
 }
 
 function toolContent(message: ToolMessage, profile: Profile, pictures: WireJson[], warnings: Warning[]): string {
@@ -163,14 +159,10 @@ function toolContent(message: ToolMessage, profile: Profile, pictures: WireJson[
 }
 
 function toolPartText(part: ToolResultPart, profile: Profile, pictures: WireJson[], warnings: Warning[]): string {
-  if (part.type === 'text') return part.text;
-  if (part.type === 'json') return JSON.stringify(part.value);
-  const text = part.type === 'file' ? fileText(part) : undefined;
-  if (text !== undefined) return text;
-  const { type, mediaType } = part;
   const wire = partToWire(part, profile, warnings);
   // What the server does not take at all is a note already.
-  if (wire.type === 'text') return String(wire.text);
+  if (part.type === 'text' || part.type === 'json' || wire.type === 'text') return String(wire.text);
+  const { type, mediaType } = part;
   if (pictures.length === 0) pictures.push({ type: 'text', text: 'What the tools returned beside text:' });
   pictures.push(wire);
   warnOnce(warnings, 'other', `${profile.name} takes no ${type} in tool results; it follows in a user message.`);

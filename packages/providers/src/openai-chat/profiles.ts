@@ -65,7 +65,8 @@ export interface Profile {
   readonly unsupported: readonly ('temperature' | 'topP' | 'stop' | 'seed' | 'maxTokens')[];
 }
 
-const ALL_EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
+/** From the least to the most. */
+export const ALL_EFFORTS: readonly ReasoningEffort[] = ['none', 'minimal', 'low', 'medium', 'high'];
 
 /** A server that nobody knows: the common part of the dialect, nothing refused in advance. */
 const GENERIC: Profile = {
@@ -99,12 +100,33 @@ const GENERIC: Profile = {
   unsupported: [],
 };
 
+/** What is common to servers that have a name. */
+const KNOWN: Profile = { ...GENERIC, structuredOutput: true, audio: false, files: false };
+
+/** OpenAI's models, at its own host and at Microsoft's. */
+const OPENAI: Partial<Profile> = {
+  maxTokensField: 'max_completion_tokens',
+  toolCallIds: 'max-40',
+  audio: true,
+  files: true,
+  fileUrls: false,
+};
+
+/** Models whose thinking is only switched on or off, and is shown. */
+const SWITCHED: Partial<Profile> = {
+  structuredOutput: false,
+  effort: 'thinking',
+  replayReasoning: 'reasoning_content',
+  emptyContent: '',
+  unsupported: ['seed'],
+};
+
 function hosted(name: string, hosts: readonly string[], keyName: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts, keyName, needsKey: true, structuredOutput: true, audio: false, files: false, ...flags };
+  return { ...KNOWN, name, hosts, keyName, needsKey: true, ...flags };
 }
 
 function local(name: string, port: number, unreachableHint: string, flags: Partial<Profile> = {}): Profile {
-  return { ...GENERIC, name, hosts: [], port, unreachableHint, structuredOutput: true, audio: false, files: false, ...flags };
+  return { ...KNOWN, name, port, unreachableHint, ...flags };
 }
 
 /** The servers that are known, by name. */
@@ -112,20 +134,12 @@ export const PROFILES: readonly Profile[] = [
   GENERIC,
   hosted('openai', ['api.openai.com', '.api.openai.com'], 'OPENAI_API_KEY', {
     promptCacheKey: true,
-    maxTokensField: 'max_completion_tokens',
-    toolCallIds: 'max-40',
-    audio: true,
-    files: true,
-    fileUrls: false,
+    ...OPENAI,
   }),
   hosted('azure', ['.openai.azure.com', '.cognitiveservices.azure.com', '.services.ai.azure.com'], 'AZURE_OPENAI_API_KEY', {
     root: '/openai/v1',
     keyHeader: 'api-key',
-    maxTokensField: 'max_completion_tokens',
-    toolCallIds: 'max-40',
-    audio: true,
-    files: true,
-    fileUrls: false,
+    ...OPENAI,
   }),
   local('ollama', 11434, 'start Ollama with `ollama serve`, or set baseURL to where it runs', {
     efforts: ['none', 'low', 'medium', 'high'],
@@ -143,14 +157,10 @@ export const PROFILES: readonly Profile[] = [
   }),
   local('vllm', 8000, 'start it with `vllm serve MODEL`, or set baseURL to where it runs', { audio: true }),
   hosted('deepseek', ['api.deepseek.com'], 'DEEPSEEK_API_KEY', {
-    structuredOutput: false,
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
+    ...SWITCHED,
     wantsReasoning: true,
     contentLists: false,
-    emptyContent: '',
     images: false,
-    unsupported: ['seed'],
   }),
   hosted('groq', ['api.groq.com'], 'GROQ_API_KEY', {
     root: '/openai/v1',
@@ -185,12 +195,8 @@ export const PROFILES: readonly Profile[] = [
     images: false,
   }),
   hosted('moonshot', ['api.moonshot.ai', 'api.moonshot.cn'], 'MOONSHOT_API_KEY', {
-    structuredOutput: false,
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
+    ...SWITCHED,
     wantsReasoning: true,
-    emptyContent: '',
-    unsupported: ['seed'],
   }),
   hosted(
     'alibaba',
@@ -214,13 +220,9 @@ export const PROFILES: readonly Profile[] = [
     unsupported: ['seed', 'stop'],
   }),
   hosted('zai', ['api.z.ai', 'open.bigmodel.cn'], 'ZAI_API_KEY', {
-    structuredOutput: false,
+    ...SWITCHED,
     root: '/api/paas/v4',
-    effort: 'thinking',
-    replayReasoning: 'reasoning_content',
     toolChoice: 'auto-only',
-    emptyContent: '',
-    unsupported: ['seed'],
   }),
   hosted('google', ['generativelanguage.googleapis.com'], 'GEMINI_API_KEY', {
     root: '/v1beta/openai',

@@ -1,53 +1,100 @@
-import { type AdapterContext, ConfigurationError, type PreparedRequest, redactor, type Warning } from '@antiphon/engine';
-import type { ErrorContext } from '../http/errors.js';
-import type { Fetch, Outgoing } from '../http/exchange.js';
-import { type ApiKey, environmentVariable, keyFor } from '../http/keys.js';
-import { secretsIn, shownHeaders, shownUrl } from '../http/redact.js';
-import type { Endpoint } from './endpoint.js';
+// How a server of OpenAI's two chat protocols is found and asked.
+import {
+  type AdapterContext,
+  type AdapterEvent,
+  type BlockWriter,
+  type Burst,
+  type ChatAdapter,
+  type ChatRequest,
+  ConfigurationError,
+  inBursts,
+} from '@antiphon/engine';
+import { type AnswerParser, AnswerReader } from '../http/answer-reader.js';
+import { checkedBaseURL, checkedHeaders, checkedModel } from '../http/checks.js';
+import { keyFor } from '../http/keys.js';
+import { outgoing, requestHeaders, shownRequest } from '../http/outgoing.js';
+import { readAnswer } from '../http/read-answer.js';
+import { endpointUrl, type ServiceOptions } from '../http/service.js';
+import { guessProfile, PROFILES, type Profile, type ProfileOption, profileNamed } from './profiles.js';
+import type { BuiltRequest } from './request.js';
 
-/** One configured server of OpenAI's protocols, and how it is asked. */
-export interface Server {
+/** What one of the protocols has of its own. */
+export interface Protocol<Built extends BuiltRequest> {
   /** The factory's name, for errors. */
   readonly factory: string;
-  readonly endpoint: Endpoint;
-  readonly model: string;
-  /** Headers of the caller; they win. */
-  readonly given: Headers;
-  readonly apiKey: ApiKey | undefined;
-  readonly fetch: Fetch | undefined;
+  /** The server, when the options name none. */
+  readonly baseURL: string;
+  readonly path: (typeof PATHS)[number];
+  /** Name of a model, for errors. */
+  readonly exampleModel: string;
+  structuredOutput(profile: Profile): boolean;
+  build(request: ChatRequest, model: string, profile: Profile): Built;
+  /** The reader of the answer to this request, and what it writes into. */
+  read(profile: Profile, built: Built): { readonly blocks: BlockWriter; readonly parser: AnswerParser };
 }
 
-/** The request with its key. Throws `ConfigurationError` (`missing_key`) when the server wants one and there is none. */
-export async function withKey(body: string, server: Server, context: AdapterContext): Promise<Outgoing> {
-  const { factory, endpoint, given, fetch } = server;
-  const { profile, url, address, isOwnHost } = endpoint;
-  const { name, keyName, needsKey, unreachableHint } = profile;
-  const key = await keyFor(name, server.apiKey, context, isOwnHost && keyName ? environmentVariable(keyName) : undefined);
-  if (key === undefined && needsKey && !['authorization', 'api-key', 'x-api-key'].some(header => given.has(header))) {
-    const how = isOwnHost ? `set ${keyName} in the environment, or pass apiKey` : 'pass apiKey';
-    throw new ConfigurationError('missing_key', `${name} needs an API key: ${how} to ${factory}.`, { provider: name });
+/** Of the protocols that the same servers speak. */
+const PATHS = ['/chat/completions', '/responses'] as const;
+
+/**
+ * The adapter of a model behind the server that a factory's options mean. The base URL may be with or without `/v1`, trailing slash or the full
+ * path; a query (Azure's `api-version`) is kept. Throws `ConfigurationError` (`invalid_option`) for options that cannot be right, and for a
+ * profile that nobody knows.
+ */
+export function adapterFor<Built extends BuiltRequest>(
+  options: ServiceOptions & { readonly profile?: ProfileOption },
+  protocol: Protocol<Built>,
+): ChatAdapter {
+  const { factory, path } = protocol;
+  const { baseURL = protocol.baseURL, apiKey, fetch } = options;
+  const model = checkedModel(factory, options.model, protocol.exampleModel);
+  const base = checkedBaseURL(baseURL, protocol.baseURL);
+  const guessed = guessProfile(base);
+  const profile = chooseProfile(guessed, options.profile);
+  const { name: provider, keyName, keyHeader, needsKey, unreachableHint } = profile;
+  const isKnownHost = guessed.hosts.length > 0;
+  const url = endpointUrl(base, path, PATHS, (isKnownHost ? guessed : profile).root);
+  // Only to the profile's own host goes the environment's key.
+  const keyNames = keyName !== undefined && isKnownHost && guessed.keyName === keyName ? [keyName] : [];
+  const given = checkedHeaders(options.headers);
+  const headersWith = (key: string | undefined) => requestHeaders('text/event-stream', keyHeader, key, given);
+
+  async function* stream(request: ChatRequest, context: AdapterContext): AsyncGenerator<Burst<AdapterEvent>, void> {
+    context.signal.throwIfAborted();
+    // Local checks before keys, keys before sockets.
+    const built = protocol.build(request, model, profile);
+    const { body, warnings, ownNames } = built;
+    const key = await keyFor({ provider, factory, apiKey, keyNames, needsKey, given }, context);
+    const sent = outgoing(provider, { url, headers: headersWith(key), body, fetch }, unreachableHint);
+    yield* readAnswer(sent, context, headers => {
+      const { blocks, parser } = protocol.read(profile, built);
+      return new AnswerReader(blocks, parser, { headers, about: sent.about, warnings, ownNames, raw: request.raw });
+    });
   }
-  const headers = headersFor(server, key);
-  const secrets = [...(key === undefined ? [] : [key]), ...secretsIn(headers, url)];
-  const about: ErrorContext = { provider: name, address, redact: redactor(secrets), ...(unreachableHint ? { unreachableHint } : {}) };
-  return { url, headers, body, about, ...(fetch ? { fetch } : {}) };
+  return {
+    provider,
+    model,
+    structuredOutput: protocol.structuredOutput(profile),
+    stream: (request, context) => inBursts(stream(request, context), context.signal),
+    async prepare(request, context) {
+      // No key is asked for; where one would be sent, its place is shown.
+      const hasKey = needsKey || apiKey !== undefined || context.apiKey !== undefined;
+      return shownRequest(url, headersWith(hasKey ? 'key' : undefined), protocol.build(request, model, profile));
+    },
+  };
 }
 
-/** The request as it would be sent. No key is asked for; where one would be sent, its place is shown. */
-export function shownRequest(
-  { body, warnings }: { readonly body: string; readonly warnings: readonly Warning[] },
-  server: Server,
-  context: AdapterContext,
-): PreparedRequest {
-  const { profile, url } = server.endpoint;
-  const keyed = profile.needsKey || (server.apiKey ?? context.apiKey) !== undefined;
-  return { url: shownUrl(url), method: 'POST', headers: shownHeaders(headersFor(server, keyed ? 'key' : undefined), url), body, warnings };
-}
-
-function headersFor({ endpoint, given }: Server, key: string | undefined): Headers {
-  const { keyHeader } = endpoint.profile;
-  const headers = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
-  if (key !== undefined) headers.set(keyHeader, keyHeader === 'authorization' ? `Bearer ${key}` : key);
-  for (const [name, value] of given) headers.set(name, value);
-  return headers;
+function chooseProfile(guessed: Profile, option: ProfileOption | undefined): Profile {
+  if (option === undefined) return guessed;
+  const name = typeof option === 'string' ? option : option.name;
+  const known = name === undefined ? guessed : profileNamed(name);
+  if (typeof option === 'string') {
+    if (known) return known;
+    throw new ConfigurationError(
+      'invalid_option',
+      `There is no profile "${option}". Known are ${PROFILES.map(profile => profile.name).join(', ')}; or pass an object of flags.`,
+    );
+  }
+  // A new name with flags describes a server of one's own.
+  return { ...(known ?? guessed), ...option };
 }

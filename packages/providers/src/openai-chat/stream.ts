@@ -1,6 +1,7 @@
-import { type BlockWriter, isRecord, type SourcePart } from '@antiphon/engine';
+import { type BlockWriter, type ImagePart, isRecord, type SourcePart } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { type AnswerNames, namesOf } from '../http/usage.js';
 import { readContent, readImages } from './content.js';
 import { finishReason } from './finish.js';
 import type { Profile } from './profiles.js';
@@ -20,8 +21,7 @@ export class ChunkReader implements AnswerParser {
   readonly #usage = new UsageReport();
   readonly #details = new ReasoningDetails();
   readonly #sources = new Map<string, SourcePart>();
-  #responseId: string | undefined;
-  #model: string | undefined;
+  #names: AnswerNames = {};
   #rawFinish: string | undefined;
   #choice: unknown;
   #begun = false;
@@ -44,8 +44,8 @@ export class ChunkReader implements AnswerParser {
       this.error = findServerError(value);
       if (this.error || chunk === undefined) return;
     }
-    if (this.#responseId === undefined && typeof chunk.id === 'string' && chunk.id !== '') this.#responseId = chunk.id;
-    if (this.#model === undefined && typeof chunk.model === 'string' && chunk.model !== '') this.#model = chunk.model;
+    const { model, responseId } = this.#names;
+    if (model === undefined || responseId === undefined) this.#names = { ...namesOf(chunk), ...this.#names };
     if (chunk.usage) this.#usage.add(chunk.usage);
     else if (isRecord(chunk.x_groq)) {
       this.#usage.add(chunk.x_groq.usage);
@@ -77,7 +77,7 @@ export class ChunkReader implements AnswerParser {
       finishReason: finishReason(this.#rawFinish, { calls: this.#blocks.hasCalls, refusal: this.#sawRefusal }),
       ...(this.#rawFinish === undefined ? {} : { rawFinishReason: this.#rawFinish }),
       usage: this.#usage.read(this.#profile.reasoningApart),
-      ...this.#about(),
+      ...this.#names,
     });
   }
 
@@ -163,7 +163,7 @@ export class ChunkReader implements AnswerParser {
     this.#blocks.reasoning(text);
   }
 
-  #image(image: Parameters<BlockWriter['file']>[0]): void {
+  #image(image: ImagePart): void {
     this.#open();
     this.#blocks.file(image);
   }
@@ -172,14 +172,7 @@ export class ChunkReader implements AnswerParser {
   #open(): void {
     if (this.#begun) return;
     this.#begun = true;
-    this.#blocks.start(this.#about());
-  }
-
-  #about(): { model?: string; responseId?: string } {
-    return {
-      ...(this.#model === undefined ? {} : { model: this.#model }),
-      ...(this.#responseId === undefined ? {} : { responseId: this.#responseId }),
-    };
+    this.#blocks.start(this.#names);
   }
 
   #flushDetails(): void {

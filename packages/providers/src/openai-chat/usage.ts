@@ -1,28 +1,18 @@
 import { isRecord, type Usage } from '@antiphon/engine';
+import { count, reported, UsageFields } from '../http/usage.js';
 
-/**
- * The account of one answer. Servers repeat it, with growing numbers or fewer fields; the last report of each field counts.
- * `reasoningApart`: the server's `completion_tokens` leave reasoning out.
- */
-export class UsageReport {
-  #fields: Record<string, unknown> | undefined;
-
-  add(usage: unknown): void {
-    if (!isRecord(usage)) return;
-    if (this.#fields === undefined) this.#fields = usage;
-    else {
-      const reported = Object.entries(usage).filter(([, value]) => value !== undefined && value !== null);
-      this.#fields = { ...this.#fields, ...Object.fromEntries(reported) };
-    }
-  }
-
+/** The account of one answer. */
+export class UsageReport extends UsageFields {
+  /**
+   * Counts of the wire in our terms: input with cache reads, output with reasoning. A field that was not reported stays missing.
+   * `reasoningApart`: the server's `completion_tokens` leave reasoning out.
+   */
   read(reasoningApart: boolean): Usage {
-    return this.#fields === undefined ? {} : readUsage(this.#fields, reasoningApart);
+    return readUsage(this.fields, reasoningApart);
   }
 }
 
-/** Counts of the wire in our terms: input with cache reads, output with reasoning. A field that was not reported stays missing. */
-function readUsage(wire: Record<string, unknown>, reasoningApart = false): Usage {
+function readUsage(wire: Record<string, unknown>, reasoningApart: boolean): Usage {
   const promptDetails = record(wire.prompt_tokens_details) ?? record(wire.input_tokens_details);
   const outputDetails = record(wire.completion_tokens_details) ?? record(wire.output_tokens_details);
   const input = count(wire.prompt_tokens) ?? count(wire.input_tokens);
@@ -44,14 +34,14 @@ function readUsage(wire: Record<string, unknown>, reasoningApart = false): Usage
       : isApart({ input, completion, reasoning, total }, reasoningApart)
         ? completion + reasoning
         : Math.max(completion, reasoning);
-  const usage: { -readonly [K in keyof Usage]: Usage[K] } = {};
-  if (input !== undefined) usage.inputTokens = input;
-  if (output !== undefined) usage.outputTokens = output;
-  if (total !== undefined) usage.totalTokens = total;
-  if (cached !== undefined) usage.cachedInputTokens = cached;
-  if (written !== undefined) usage.cacheWriteTokens = written;
-  if (reasoning !== undefined) usage.reasoningTokens = reasoning;
-  return usage;
+  return reported({
+    inputTokens: input,
+    outputTokens: output,
+    totalTokens: total,
+    cachedInputTokens: cached,
+    cacheWriteTokens: written,
+    reasoningTokens: reasoning,
+  });
 }
 
 /** The total tells whether reasoning stands beside the completion (xAI) or within it (OpenAI); without a total the profile does. */
@@ -63,10 +53,6 @@ function isApart(
   if (total === input + completion) return reasoning > completion;
   // Kimi's counts are off by one: more reasoning than output, though within it.
   return total === input + completion + reasoning || byProfile;
-}
-
-function count(value: unknown): number | undefined {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : undefined;
 }
 
 function record(value: unknown): Record<string, unknown> | undefined {

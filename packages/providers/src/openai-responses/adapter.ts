@@ -1,20 +1,8 @@
-import {
-  type AdapterContext,
-  type AdapterEvent,
-  type Burst,
-  type ChatAdapter,
-  type ChatRequest,
-  ConfigurationError,
-  inBursts,
-} from '@antiphon/engine';
-import { AnswerReader } from '../http/answer-reader.js';
-import { checkedHeaders } from '../http/headers.js';
-import { readAnswer } from '../http/read-answer.js';
+import type { ChatAdapter } from '@antiphon/engine';
 import type { ServiceOptions } from '../http/service.js';
-import { resolveEndpoint } from '../openai-chat/endpoint.js';
 import type { ProfileOption } from '../openai-chat/profiles.js';
-import { type Server, shownRequest, withKey } from '../openai-chat/server.js';
-import { buildRequest } from './request.js';
+import { adapterFor, type Protocol } from '../openai-chat/server.js';
+import { type BuiltResponsesRequest, buildRequest } from './request.js';
 import { ResponseReader } from './response-reader.js';
 
 /** OpenAI's own server when `baseURL` is left out. */
@@ -22,6 +10,19 @@ export interface OpenaiResponsesOptions extends ServiceOptions {
   /** A profile's name, or flags on top of it; guessed from the base URL when it is left out. */
   readonly profile?: ProfileOption;
 }
+
+const RESPONSES: Protocol<BuiltResponsesRequest> = {
+  factory: 'openaiResponses',
+  baseURL: 'https://api.openai.com/v1',
+  path: '/responses',
+  exampleModel: 'gpt-5.4',
+  structuredOutput: () => true,
+  build: buildRequest,
+  read({ name }, { toolNames, callable }) {
+    const parser = new ResponseReader(name, toolNames, callable);
+    return { blocks: parser.blocks, parser };
+  },
+};
 
 /**
  * A chat model behind OpenAI's Responses API, or a server that speaks it: Azure, OpenRouter, LM Studio, vLLM and others.
@@ -43,29 +44,5 @@ export interface OpenaiResponsesOptions extends ServiceOptions {
  * ```
  */
 export function openaiResponses(options: OpenaiResponsesOptions): ChatAdapter {
-  const { model, baseURL = 'https://api.openai.com/v1', profile, apiKey, fetch } = options;
-  if (typeof model !== 'string' || model === '') {
-    throw new ConfigurationError('invalid_option', 'openaiResponses needs the name of a model, such as { model: "gpt-5.4" }.');
-  }
-  const endpoint = resolveEndpoint(baseURL, profile, '/responses');
-  const server: Server = { factory: 'openaiResponses', endpoint, model, given: checkedHeaders(options.headers), apiKey, fetch };
-  return {
-    provider: endpoint.profile.name,
-    model,
-    structuredOutput: true,
-    stream: (request, context) => inBursts(streamAnswer(request, context, server), context.signal),
-    prepare: async (request, context) => shownRequest(buildRequest(request, model, endpoint.profile), server, context),
-  };
-}
-
-async function* streamAnswer(request: ChatRequest, context: AdapterContext, server: Server): AsyncGenerator<Burst<AdapterEvent>, void> {
-  context.signal.throwIfAborted();
-  // Local checks before keys, keys before sockets.
-  const { body, warnings, ownNames, toolNames, callable } = buildRequest(request, server.model, server.endpoint.profile);
-  const outgoing = await withKey(body, server, context);
-  const { about } = outgoing;
-  yield* readAnswer(outgoing, context, headers => {
-    const response = new ResponseReader(about.provider, toolNames, callable);
-    return new AnswerReader(response.blocks, response, { headers, about, warnings, ownNames, raw: request.raw });
-  });
+  return adapterFor(options, RESPONSES);
 }

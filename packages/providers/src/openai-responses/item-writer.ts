@@ -1,5 +1,6 @@
 import { type AdapterEvent, BlockWriter, isRecord, type JsonObject, parseToolCall, type SourcePart, type ToolCall } from '@antiphon/engine';
 import { parseJson } from '../http/errors.js';
+import type { AnswerNames } from '../http/usage.js';
 import { HOSTED, waitingFor } from './hosted-items.js';
 import { type ItemState, stateOf, textField, withoutTexts } from './item-state.js';
 import { isWrapper, unwrapCalls } from './parallel-wrapper.js';
@@ -24,12 +25,6 @@ export interface OpenItem {
   wrapper: boolean;
 }
 
-/** What the response has said of itself. */
-export interface ResponseAbout {
-  readonly model?: string;
-  readonly responseId?: string;
-}
-
 /**
  * Writes output items as blocks. Text, reasoning and calls stream; each item ends with what has to be sent back, as state of its block. An
  * item that is nothing of these (a tool that the provider ran) is kept as a reasoning block without text.
@@ -45,7 +40,7 @@ export class ItemWriter {
   #lastReasoning: string | undefined;
   readonly #told = new Set<string>();
   readonly #waiting = new Map<string, string>();
-  about: ResponseAbout = {};
+  names: AnswerNames = {};
   stored: boolean | undefined;
   refused = false;
 
@@ -229,7 +224,7 @@ export class ItemWriter {
       item: item as JsonObject,
       ...more,
       ...(this.#lastReasoning === undefined || item.type === 'reasoning' ? {} : { after: this.#lastReasoning }),
-      ...(this.about.responseId === undefined ? {} : { response: this.about.responseId }),
+      ...(this.names.responseId === undefined ? {} : { response: this.names.responseId }),
     });
   }
 
@@ -248,7 +243,7 @@ export class ItemWriter {
   #begin(): void {
     if (this.#begun) return;
     this.#begun = true;
-    this.blocks.start(this.about);
+    this.blocks.start(this.names);
   }
 }
 

@@ -1,14 +1,6 @@
-import {
-  type AssistantMessage,
-  type AssistantPart,
-  isRecord,
-  type JsonObject,
-  type TextPart,
-  type ToolCallPart,
-  type Warning,
-} from '@antiphon/engine';
+import { type AssistantMessage, type AssistantPart, isRecord, type JsonObject, type TextPart, type Warning } from '@antiphon/engine';
 import { leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
-import { parseJson } from '../http/errors.js';
+import { argumentText } from '../openai-chat/messages.js';
 import type { WireJson, WireObject } from '../openai-chat/wire.js';
 import { type ItemState, ownState, textField } from './item-state.js';
 
@@ -130,11 +122,6 @@ function foreignPart(part: AssistantPart, before: AssistantPart | undefined, ite
 
 function plainText(text: string, phase?: WireJson): WireObject {
   return { role: 'assistant', content: text, ...(phase ? { phase } : {}) };
-}
-
-/** The model's own text as it was, as long as it can be read. */
-function argumentText(call: ToolCallPart): string {
-  return isRecord(parseJson(call.rawArguments)) ? call.rawArguments : JSON.stringify(call.arguments);
 }
 
 /** Reasoning at the end of an answer that was cut before it went on. */

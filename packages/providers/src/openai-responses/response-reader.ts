@@ -1,6 +1,7 @@
 import { type AdapterEvent, type BlockWriter, isRecord } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/classify.js';
+import { namesOf } from '../http/usage.js';
 import { UsageReport } from '../openai-chat/usage.js';
 import { finishOf } from './finish.js';
 import { ItemWriter, isCall, type OpenItem } from './item-writer.js';
@@ -77,7 +78,7 @@ export class ResponseReader implements AnswerParser {
     }
   }
 
-  /** Only the account of the end is, when the end itself was announced. */
+  /** An end that cannot be read is an end all the same. */
   unreadable(data: string, name: string): void {
     const type = name === '' ? /^\s*\{\s*"type"\s*:\s*"([a-z_.]+)"/.exec(data.slice(0, 200))?.[1] : name;
     if (type === 'response.completed') this.#end({});
@@ -252,8 +253,8 @@ export class ResponseReader implements AnswerParser {
     this.#flush();
     this.#items.finish();
     this.#usage.add(response.usage);
-    const { refused: refusal, about } = this.#items;
-    this.blocks.end({ ...finishOf(response, { calls: this.blocks.hasCalls, refusal }), usage: this.#usage.read(false), ...about });
+    const { refused: refusal, names } = this.#items;
+    this.blocks.end({ ...finishOf(response, { calls: this.blocks.hasCalls, refusal }), usage: this.#usage.read(false), ...names });
     this.complete = true;
   }
 
@@ -268,13 +269,8 @@ export class ResponseReader implements AnswerParser {
 
   #readAbout(response: unknown): void {
     if (!isRecord(response)) return;
-    const { id, model, store } = response;
-    this.#items.about = {
-      ...this.#items.about,
-      ...(typeof model === 'string' && model !== '' ? { model } : {}),
-      ...(typeof id === 'string' && id !== '' ? { responseId: id } : {}),
-    };
-    if (typeof store === 'boolean') this.#items.stored = store;
+    this.#items.names = { ...this.#items.names, ...namesOf(response) };
+    if (typeof response.store === 'boolean') this.#items.stored = response.store;
   }
 }
 

@@ -1,4 +1,5 @@
 import { type FilePart, type ImagePart, isRecord, type JsonObject, type SourcePart } from '@antiphon/engine';
+import { imageAt } from '../media/data-url.js';
 
 /** The place that an annotation of the text names; undefined when it names none. */
 export function annotationSource(annotation: unknown, provider: string): SourcePart | undefined {
@@ -36,13 +37,7 @@ export function madeFiles(item: Record<string, unknown>): (FilePart | ImagePart)
     return [{ type: 'image', mediaType: `image/${text(item.output_format) ? item.output_format : 'png'}`, data: item.result }];
   }
   const outputs = item.type === 'code_interpreter_call' && Array.isArray(item.outputs) ? item.outputs : [];
-  return outputs.filter(isRecord).flatMap((output): ImagePart[] => {
-    if (output.type !== 'image' || !text(output.url)) return [];
-    const inline = /^data:([^;,]+);base64,(.*)$/s.exec(output.url);
-    return inline
-      ? [{ type: 'image', mediaType: inline[1]!, data: inline[2]! }]
-      : [{ type: 'image', mediaType: 'image/png', url: output.url }];
-  });
+  return outputs.filter(isRecord).flatMap(({ type, url }) => (type === 'image' && text(url) ? imageAt(url, 'image/png') : []));
 }
 
 /** Sources are told once: the same page may be cited in every sentence. */
