@@ -1,6 +1,6 @@
 import { type BlockWriter, isRecord, type Json, type JsonObject } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
-import { findServerError, type ServerError } from '../http/classify.js';
+import { findServerError, type ServerError } from '../http/server-error.js';
 import { filled } from '../http/wire-values.js';
 import { type ContentBlock, openBlock, servedBy, ToolUseBlock } from './block.js';
 import { PROVIDER } from './endpoint.js';

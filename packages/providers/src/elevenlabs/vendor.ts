@@ -1,6 +1,6 @@
 import type { Json } from '@antiphon/engine';
-import { findServerError, type ServerError } from '../http/classify.js';
 import type { Outgoing } from '../http/exchange.js';
+import { findServerError, type ServerError } from '../http/server-error.js';
 import { type Service, type ServiceOptions, serviceFor, type Vendor } from '../http/service.js';
 import type { WebSocketConstructor } from '../websocket/runtime.js';
 

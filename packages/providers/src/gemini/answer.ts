@@ -1,6 +1,6 @@
 import type { BlockWriter } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
-import type { ServerError } from '../http/classify.js';
+import type { ServerError } from '../http/server-error.js';
 import { isInteraction } from './interactions/events.js';
 import { StepReader } from './interactions/step-reader.js';
 import { ChunkReader } from './stream.js';

@@ -1,5 +1,5 @@
 import { addUsage, type BlockWriter, type FilePart, type ImagePart, isRecord, type JsonObject, type Usage } from '@antiphon/engine';
-import { findServerError, type ServerError } from '../http/classify.js';
+import { findServerError, type ServerError } from '../http/server-error.js';
 import { filled } from '../http/wire-values.js';
 import { continuationOf } from './continuation.js';
 import { blockReason, finishReason } from './finish.js';

@@ -1,8 +1,8 @@
 import { AdapterError, type AdapterEvent, type BlockWriter, type Warning } from '@antiphon/engine';
 import { withOwnNames } from '../hand-over/tool-names.js';
-import { findServerError, type ServerError } from './classify.js';
 import { type ErrorContext, errorInAnswer, parseJson, saysInstead } from './errors.js';
 import { JsonValues } from './json-values.js';
+import { findServerError, type ServerError } from './server-error.js';
 import { SseParser } from './sse.js';
 
 /** What a wire protocol makes of the values that come in an answer. */

@@ -2,9 +2,9 @@
 
 import { type AdapterContext, AdapterError, isRecord } from '@antiphon/engine';
 import { joinedBytes } from './bytes.js';
-import { findServerError } from './classify.js';
 import { type ErrorContext, errorFromResponse, errorInAnswer, parseJson, saysInstead } from './errors.js';
 import { Exchange, type Outgoing } from './exchange.js';
+import { findServerError } from './server-error.js';
 
 /** An answer with a status of 2xx, read to its end. */
 interface WholeAnswer {

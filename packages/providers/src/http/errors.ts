@@ -1,7 +1,8 @@
 import { AdapterError, type AdapterReason, type Clock } from '@antiphon/engine';
-import { classify, findServerError, type ServerError } from './classify.js';
+import { classify } from './classify.js';
 import type { Redact } from './redact.js';
 import { retryAfterMs } from './retry-after.js';
+import { findServerError, type ServerError } from './server-error.js';
 
 /** What an error needs to know about the request beside the failure itself. */
 export interface ErrorContext {

@@ -1,6 +1,6 @@
 import { type BlockWriter, type ImagePart, isRecord, type SourcePart } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
-import { findServerError, type ServerError } from '../http/classify.js';
+import { findServerError, type ServerError } from '../http/server-error.js';
 import { type AnswerNames, namesOf } from '../http/usage.js';
 import { readContent, readImages } from './content.js';
 import { finishReason } from './finish.js';

@@ -1,6 +1,6 @@
 import { type AdapterEvent, type BlockWriter, isRecord } from '@antiphon/engine';
 import type { AnswerParser } from '../http/answer-reader.js';
-import { findServerError, type ServerError } from '../http/classify.js';
+import { findServerError, type ServerError } from '../http/server-error.js';
 import { namesOf } from '../http/usage.js';
 import { UsageReport } from '../openai-chat/usage.js';
 import { finishOf } from './finish.js';

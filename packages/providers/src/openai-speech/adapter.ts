@@ -8,10 +8,10 @@ import {
   type SpeechRequest,
 } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
-import { findServerError } from '../http/classify.js';
 import { type ErrorContext, errorInAnswer } from '../http/errors.js';
 import { jsonObjects } from '../http/json-objects.js';
 import { ownOptions } from '../http/own-options.js';
+import { findServerError } from '../http/server-error.js';
 import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { mediaTypeOf, SoundWriter, soundOf, wholeSpeech } from '../http/sound.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';

@@ -5,8 +5,8 @@ import {
   type StreamTranscriptionRequest,
   type TranscriptionAdapterEvent,
 } from '@antiphon/engine';
-import { findServerError } from '../http/classify.js';
 import type { ErrorContext } from '../http/errors.js';
+import { findServerError } from '../http/server-error.js';
 import { addUsage, readUsage } from '../openai-speech/usage.js';
 import { reported } from '../websocket/failure.js';
 import { tokensOf } from './spans.js';

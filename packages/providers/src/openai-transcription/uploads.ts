@@ -7,9 +7,9 @@ import {
   type StreamTranscriptionRequest,
   type TranscriptionAdapterEvent,
 } from '@antiphon/engine';
-import { findServerError } from '../http/classify.js';
 import { type ErrorContext, errorInAnswer } from '../http/errors.js';
 import { jsonObjects } from '../http/json-objects.js';
+import { findServerError } from '../http/server-error.js';
 import type { Service } from '../http/service.js';
 import { pcmDurationMs } from '../http/sound.js';
 import { type StreamedAnswer, streamAnswer } from '../http/streamed.js';

@@ -1,7 +1,8 @@
 // Why a socket did not open, or closed before it was done, as errors of the family.
 import { AdapterError, type AdapterReason, type Clock } from '@antiphon/engine';
-import { classify, type ServerError } from '../http/classify.js';
+import { classify } from '../http/classify.js';
 import { connectionError, type ErrorContext, errorFromResponse } from '../http/errors.js';
+import type { ServerError } from '../http/server-error.js';
 
 /** How the other side ended it. */
 export interface Closing {

@@ -1,5 +1,5 @@
 import { type FinishReason, isRecord } from '@antiphon/engine';
-import { findServerError, type ServerError } from '../../http/classify.js';
+import { findServerError, type ServerError } from '../../http/server-error.js';
 import { withCalls } from '../finish.js';
 
 /** How an interaction ended, in Google's words. */

@@ -1,5 +1,5 @@
 import { type BlockWriter, isRecord } from '@antiphon/engine';
-import type { ServerError } from '../../http/classify.js';
+import type { ServerError } from '../../http/server-error.js';
 import { filled, recordsIn } from '../../http/wire-values.js';
 import { Sources } from '../sources.js';
 import { stateOf } from '../state.js';
