@@ -60,7 +60,7 @@ describe('request: settings', () => {
     ['effort', { reasoning: 'low' }, 'openai', { reasoning_effort: 'low' }],
     ['effort none', { reasoning: 'none' }, 'openai', { reasoning_effort: 'none' }],
     ['effort at OpenRouter', { reasoning: 'high' }, 'openrouter', { reasoning: { effort: 'high' } }],
-    ['effort, the nearest', { reasoning: 'minimal' }, 'ollama', { reasoning_effort: 'none' }, 'reasoning'],
+    ['effort, the nearest', { reasoning: 'minimal' }, 'ollama', { reasoning_effort: 'low' }, 'reasoning'],
     ['effort as a switch: off', { reasoning: 'none' }, 'deepseek', { thinking: { type: 'disabled' } }],
     ['effort as a switch: on', { reasoning: 'high' }, 'zai', { thinking: { type: 'enabled' } }, 'reasoning'],
     ['effort at Alibaba', { reasoning: 'none' }, 'alibaba', { enable_thinking: false }],

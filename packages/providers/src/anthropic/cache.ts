@@ -1,5 +1,6 @@
 import { type ChatRequest, isRecord } from '@antiphon/engine';
-import type { WireObject } from '../openai-chat/wire.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import type { WireTurn } from './messages.js';
 
 const MAX_BREAKPOINTS = 4;

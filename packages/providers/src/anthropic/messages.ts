@@ -1,8 +1,9 @@
 import { isRecord, type Message, type ToolMessage, type UserMessage, type Warning } from '@antiphon/engine';
 import { userBegins } from '../hand-over/beginning.js';
 import { withCallIds } from '../hand-over/call-ids.js';
-import { warnOnce } from '../hand-over/left-behind.js';
-import type { WireObject } from '../openai-chat/wire.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import { PROVIDER } from './endpoint.js';
 import { partToWire, textBlocks } from './parts.js';
 import { assistantBlocks } from './replay.js';

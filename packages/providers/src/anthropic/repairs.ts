@@ -1,5 +1,6 @@
 import { isRecord, type Warning } from '@antiphon/engine';
-import type { WireObject } from '../openai-chat/wire.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import { isServerToolUse, lastWord, type WireTurn } from './messages.js';
 
 /**

@@ -1,6 +1,7 @@
 import { type AssistantMessage, type AssistantPart, isRecord, type JsonObject, type Warning } from '@antiphon/engine';
 import { holdsState, leaveCitations, leaveMedia, leaveReasoning } from '../hand-over/left-behind.js';
-import type { WireObject } from '../openai-chat/wire.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import { PROVIDER } from './endpoint.js';
 import { textBlock, textBlocks } from './parts.js';
 

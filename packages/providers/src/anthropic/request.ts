@@ -1,8 +1,9 @@
 import { type ChatRequest, isRecord, type JsonObject, type ToolChoice, type ToolSpec, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
-import type { WireJson, WireObject } from '../openai-chat/wire.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
+
 import { replayBetas } from './betas.js';
 import { markCache } from './cache.js';
 import { PROVIDER } from './endpoint.js';

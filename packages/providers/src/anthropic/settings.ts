@@ -1,6 +1,7 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
-import { unsupportedSetting } from '../http/service.js';
-import type { WireJson, WireObject } from '../openai-chat/wire.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
+
 import type { ModelTraits } from './models.js';
 
 /** Tokens of thinking for models that take a budget. The API's least is 1,024. */

@@ -9,12 +9,13 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import { userBegins } from '../hand-over/beginning.js';
-import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { holdsState, leaveCitations, leaveReasoning } from '../hand-over/left-behind.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3, refusesSystem } from './models.js';
 import { mediaToWire, partToWire } from './parts.js';
 import { stateIn } from './state.js';
-import type { WireObject } from './wire.js';
 
 /** The conversation in the API's terms. */
 export interface Contents {

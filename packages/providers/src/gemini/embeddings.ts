@@ -1,7 +1,8 @@
 import { type EmbeddingAdapter, type EmbeddingRequest, isRecord, normalize, type Warning } from '@antiphon/engine';
 import { fetchJson, malformedAnswer, refuse } from '../http/call.js';
 import { ownOptions } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+
 import { endpointFor, type GeminiOptions, modelPath, PROVIDER } from './endpoint.js';
 import { readUsage } from './usage.js';
 

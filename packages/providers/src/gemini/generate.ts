@@ -1,15 +1,17 @@
 // One question to generateContent and its whole answer, for the capabilities that are prompted chat underneath.
+
 import { type AdapterContext, AdapterError, addUsage, isRecord, type Usage } from '@antiphon/engine';
 import { fetchJson, malformedAnswer } from '../http/call.js';
 import type { ErrorContext } from '../http/errors.js';
 import { ownOptions } from '../http/own-options.js';
 import { namesOf } from '../http/usage.js';
+import type { WireObject } from '../http/wire-values.js';
 import { filled, recordsIn } from '../http/wire-values.js';
 import { continuationOf, continued } from './continuation.js';
 import { type Endpoint, PROVIDER } from './endpoint.js';
 import { blockReason, finishReason } from './finish.js';
 import { readUsage } from './usage.js';
-import type { WireObject, WirePart } from './wire.js';
+import type { WirePart } from './wire.js';
 
 export interface Generated {
   /** Without thoughts. */

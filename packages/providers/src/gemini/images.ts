@@ -10,12 +10,14 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import { type Endpoint, endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { generate, textOf, withOwn } from './generate.js';
 import { isGemini3 } from './models.js';
 import { mediaToWire } from './parts.js';
-import type { WireObject, WirePart } from './wire.js';
+import type { WirePart } from './wire.js';
 
 /** Aspect ratios that the image models know, as width by height. */
 const RATIOS = ['1:1', '2:3', '3:2', '3:4', '4:3', '4:5', '5:4', '9:16', '16:9', '21:9'] as const;

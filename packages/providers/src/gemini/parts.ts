@@ -1,8 +1,8 @@
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
 import { withPartOptions } from '../http/own-options.js';
+import type { WireObject } from '../http/wire-values.js';
 import { withBytes } from '../media/data-url.js';
 import { PROVIDER } from './endpoint.js';
-import type { WireObject } from './wire.js';
 
 /** One part of a message that is not of the model's own making; undefined for empty text, which the API refuses. */
 export function partToWire(part: UserPart): WireObject | undefined {

@@ -1,6 +1,7 @@
 import { type ChatRequest, isRecord, type ReasoningEffort, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions } from '../http/own-options.js';
+import type { WireObject } from '../http/wire-values.js';
 import { contentsToWire } from './contents.js';
 import { PROVIDER } from './endpoint.js';
 import { effortsOf, isGemini3, thinkingOf } from './models.js';
@@ -15,7 +16,6 @@ import {
   warnOfCache,
   withOwnOptions,
 } from './settings.js';
-import type { WireObject } from './wire.js';
 
 /**
  * A neutral request in the terms of generateContent. Pure: no key, no network. What the model cannot express comes back as a warning. Throws

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject } from '@antiphon/engine';
+import type { WireJson, WireObject } from '../http/wire-values.js';
 import { withoutAllOf } from '../schemas/all-of.js';
-import type { WireJson, WireObject } from './wire.js';
 
 /** What the API takes of JSON Schema (the reference of `responseJsonSchema`). */
 const KEPT: ReadonlySet<string> = new Set([

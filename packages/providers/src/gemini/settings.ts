@@ -1,4 +1,5 @@
 // What both of Google's APIs, generateContent and Interactions, make of the neutral settings.
+
 import {
   AdapterError,
   type ChatRequest,
@@ -9,13 +10,13 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import type { ToolNameRule } from '../hand-over/tool-names.js';
-import { replaced } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
+import { replaced, unsupportedSetting } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
+
 import { inDraft2020 } from '../schemas/draft-2020.js';
 import { PROVIDER } from './endpoint.js';
 import { isGemini3 } from './models.js';
 import { supportedSchema } from './schema.js';
-import type { WireJson, WireObject } from './wire.js';
 
 export interface BuiltRequest {
   readonly model: string;

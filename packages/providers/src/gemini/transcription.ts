@@ -1,10 +1,10 @@
 import { AdapterError, type TranscriptionAdapter, type TranscriptionRequest, type Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
+import type { WireObject } from '../http/wire-values.js';
 import { bareMediaType } from '../media/bare-media-type.js';
 import { endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { finishReason } from './finish.js';
 import { generate, textOf, withOwn } from './generate.js';
-import type { WireObject } from './wire.js';
 
 /** A request may have 20 MB; base64 adds a third, and the instructions need a little. */
 const MAX_AUDIO_BYTES = 15_000_000;

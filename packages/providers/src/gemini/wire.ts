@@ -3,8 +3,6 @@
  * below only say which fields are read.
  */
 
-export type { WireJson, WireObject } from '../openai-chat/wire.js';
-
 export interface WireChunk {
   readonly candidates?: unknown;
   /** Why a prompt was not answered at all. */

@@ -1,5 +1,5 @@
 import type { Warning } from '@antiphon/engine';
-import { warnOnce } from './left-behind.js';
+import { warnOnce } from '../http/warnings.js';
 
 /** What the user says where the server wants the user to begin, and the thread begins with the model: it greeted, or was cut from a longer one. */
 export function userBegins(target: string, warnings: Warning[]): string {

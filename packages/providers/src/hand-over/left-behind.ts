@@ -1,10 +1,7 @@
 // What of earlier answers stays behind when a thread goes on with a vendor that it is not from. Each kind is told once in a request.
-import { type AssistantMessage, isRecord, type ProviderState, type ReasoningPart, type UserMessage, type Warning } from '@antiphon/engine';
 
-/** Adds a warning, unless the same words stand there already: a thread may hold a hundred pictures. */
-export function warnOnce(warnings: Warning[], code: Warning['code'], message: string): void {
-  if (!warnings.some(warning => warning.message === message)) warnings.push({ code, message });
-}
+import { type AssistantMessage, isRecord, type ProviderState, type ReasoningPart, type UserMessage, type Warning } from '@antiphon/engine';
+import { warnOnce } from '../http/warnings.js';
 
 /** Warns of a reasoning part that neither goes back as its vendor gave it nor in its words. */
 export function leaveReasoning(part: ReasoningPart, target: string, warnings: Warning[]): void {

@@ -1,4 +1,5 @@
 import { isRecord, type Json, type JsonObject, type Warning } from '@antiphon/engine';
+import { replaced } from './warnings.js';
 
 interface HasOptions {
   readonly providerOptions?: { readonly [provider: string]: JsonObject } | undefined;
@@ -43,8 +44,4 @@ export function withOwnOptions<Body extends object>(
 /** What is sent of a part, with the caller's own fields over it. A note that stands for a part has no place for them. */
 export function withPartOptions<Wire extends object>(wire: Wire, part: HasOptions, ...names: readonly string[]): Wire {
   return part.providerOptions === undefined ? wire : { ...wire, ...ownOptions(part, ...names) };
-}
-
-export function replaced(field: string): Warning {
-  return { code: 'other', setting: field, message: `providerOptions replace the field "${field}" of the request.` };
 }

@@ -1,5 +1,5 @@
 // What every adapter of one provider has in common before its first byte: its options, its addresses, its key.
-import type { AdapterContext, JsonObject, Warning } from '@antiphon/engine';
+import type { AdapterContext, JsonObject } from '@antiphon/engine';
 import { guessProfile } from '../openai-chat/profiles.js';
 import { checkedBaseURL, checkedHeaders, checkedModel } from './checks.js';
 import type { Fetch, Outgoing } from './exchange.js';
@@ -75,11 +75,6 @@ export function serviceFor(
       return outgoing(provider, { url, headers, body: isForm ? body : JSON.stringify(body), fetch }, unreachableHint);
     },
   };
-}
-
-/** Something that was asked for and not done. */
-export function unsupportedSetting(setting: string, message: string): Warning {
-  return { code: 'unsupported_setting', setting, message };
 }
 
 function serverAt(url: URL, vendor: Vendor | undefined): Vendor {

@@ -15,3 +15,7 @@ export function recordsIn(list: unknown): Record<string, unknown>[] {
 export function sourceFrom(fields: { readonly [K in 'id' | 'url' | 'title' | 'quote']?: unknown }): SourcePart {
   return { type: 'source', ...Object.fromEntries(Object.entries(fields).filter(([, value]) => filled(value))) };
 }
+
+/** JSON that goes out; undefined members are left out by JSON.stringify. */
+export type WireJson = null | boolean | number | string | undefined | readonly WireJson[] | { readonly [key: string]: WireJson };
+export type WireObject = { readonly [key: string]: WireJson };

@@ -1,6 +1,7 @@
 import type { AssistantMessage, AudioPart, FilePart, ImagePart, Json, Message, ToolMessage, UserPart, Warning } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
-import { holdsState, leaveCitations, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { holdsState, leaveCitations, leaveReasoning } from '../hand-over/left-behind.js';
+import { warnOnce } from '../http/warnings.js';
 import { fileText } from '../media/media-type.js';
 import type { HistoryItem, ResponseItem } from './binding.js';
 

@@ -1,6 +1,7 @@
 import type { ChatRequest, ToolSpec, Warning } from '@antiphon/engine';
 import { ownOptions } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+
 import { type GenerateOptions, type GrammarSchema, type HistoryItem, type ModelFunctions, PROVIDER } from './binding.js';
 import { toHistory } from './history.js';
 import { grammarSchema } from './schema.js';

@@ -10,12 +10,13 @@ import {
   type Warning,
 } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
-import { holdsState, leaveCitations, leaveEmpty, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { holdsState, leaveCitations, leaveEmpty, leaveMedia, leaveReasoning } from '../hand-over/left-behind.js';
 import { parseJson } from '../http/errors.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
 import { partToWire } from './parts.js';
 import type { Profile } from './profiles.js';
 import { inRoleOrder, SILENCE } from './role-order.js';
-import type { WireJson, WireObject } from './wire.js';
 
 /** The conversation in the dialect's terms, in the same order. What the server cannot take is said in `warnings`. */
 export function messagesToWire(messages: readonly Message[], profile: Profile, warnings: Warning[]): WireObject[] {

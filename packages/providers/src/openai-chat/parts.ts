@@ -1,10 +1,10 @@
 import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@antiphon/engine';
-import { warnOnce } from '../hand-over/left-behind.js';
 import { withPartOptions } from '../http/own-options.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
 import { addressOf } from '../media/data-url.js';
 import { fileName, fileText, soundFormat } from '../media/media-type.js';
 import type { Profile } from './profiles.js';
-import type { WireObject } from './wire.js';
 
 /** How a protocol writes what a part holds. */
 export interface PartForms {

@@ -1,11 +1,12 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import { messagesToWire } from './messages.js';
 import type { Profile } from './profiles.js';
 import { cacheToWire, functionToWire, knownEffort, samplingToWire, schemaToWire, warnOfNoTools } from './settings.js';
-import type { WireObject } from './wire.js';
 
 export interface BuiltRequest {
   /** The JSON text to send. */

@@ -1,8 +1,9 @@
 import type { Warning } from '@antiphon/engine';
 import { userBegins } from '../hand-over/beginning.js';
-import { warnOnce } from '../hand-over/left-behind.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
+
 import type { Profile } from './profiles.js';
-import type { WireJson, WireObject } from './wire.js';
 
 /** What the model says or thinks where it said or thought nothing; an empty text is refused. */
 export const SILENCE = '…';

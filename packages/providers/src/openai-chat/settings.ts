@@ -1,9 +1,11 @@
 // What both of OpenAI's chat protocols, chat completions and Responses, make of the neutral settings.
+
 import type { ChatRequest, JsonObject, ModelSettings, ReasoningEffort, ToolSpec, Warning } from '@antiphon/engine';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
+
 import { ALL_EFFORTS, type Profile } from './profiles.js';
 import { strictSchema } from './strict-schema.js';
-import type { WireJson, WireObject } from './wire.js';
 
 const SETTINGS = ['temperature', 'topP', 'maxTokens', 'stop', 'seed'] as const;
 
@@ -55,8 +57,9 @@ export function cacheToWire(cache: ChatRequest['promptCache'], profile: Profile,
   };
 }
 
-/** The effort that the server knows and that is nearest to the one asked for. */
-export function knownEffort(effort: ReasoningEffort, { name, efforts }: Profile, warnings: Warning[]): ReasoningEffort {
+/** The effort that the server knows and that is nearest to the one asked for. Little reasoning is not none. */
+export function knownEffort(effort: ReasoningEffort, { name, efforts: all }: Profile, warnings: Warning[]): ReasoningEffort {
+  const efforts = effort === 'none' ? all : all.filter(other => other !== 'none');
   const distance = (other: ReasoningEffort) => Math.abs(ALL_EFFORTS.indexOf(other) - ALL_EFFORTS.indexOf(effort));
   const nearest = efforts.reduce((best, next) => (distance(next) < distance(best) ? next : best), efforts[0] ?? effort);
   if (nearest !== effort) {

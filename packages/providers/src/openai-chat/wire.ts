@@ -55,7 +55,3 @@ export interface WireToolDelta {
   /** Google: signatures of thoughts, to be sent back. */
   readonly extra_content?: unknown;
 }
-
-/** JSON that goes out; undefined members are left out by JSON.stringify. */
-export type WireJson = null | boolean | number | string | undefined | readonly WireJson[] | { readonly [key: string]: WireJson };
-export type WireObject = { readonly [key: string]: WireJson };

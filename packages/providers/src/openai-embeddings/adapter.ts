@@ -1,7 +1,8 @@
 import type { AdapterContext, EmbeddingAdapter, EmbeddingRequest, EmbeddingResponse, JsonObject, Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
-import { type Service, type ServiceOptions, serviceFor, unsupportedSetting } from '../http/service.js';
+import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
 import { askForVectors } from './vectors.js';
 
 /** Options of `openaiEmbeddings`. */

@@ -1,9 +1,9 @@
 import type { ToolResultPart, UserPart, Warning } from '@antiphon/engine';
+import type { WireJson, WireObject } from '../http/wire-values.js';
 import { addressOf } from '../media/data-url.js';
 import { fileName } from '../media/media-type.js';
 import { type PartForms, partToWire } from '../openai-chat/parts.js';
 import type { Profile } from '../openai-chat/profiles.js';
-import type { WireJson, WireObject } from '../openai-chat/wire.js';
 
 /** Servers whose Responses API has no sound, whatever their chat API takes. */
 const SOUNDLESS: ReadonlySet<string> = new Set(['openai', 'azure']);

@@ -1,8 +1,9 @@
 import { isRecord, type JsonObject, type Message, type ToolCallPart, type ToolMessage, type Warning } from '@antiphon/engine';
 import { withCallIds } from '../hand-over/call-ids.js';
 import { leaveEmpty } from '../hand-over/left-behind.js';
+import type { WireObject } from '../http/wire-values.js';
 import type { Profile } from '../openai-chat/profiles.js';
-import type { WireObject } from '../openai-chat/wire.js';
+
 import { outputContent, userContent } from './input-content.js';
 import { ownState } from './item-state.js';
 import { answerItems } from './replay.js';

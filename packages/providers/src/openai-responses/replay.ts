@@ -1,7 +1,9 @@
 import { type AssistantMessage, type AssistantPart, isRecord, type JsonObject, type TextPart, type Warning } from '@antiphon/engine';
-import { leaveCitations, leaveMedia, leaveReasoning, warnOnce } from '../hand-over/left-behind.js';
+import { leaveCitations, leaveMedia, leaveReasoning } from '../hand-over/left-behind.js';
+import { warnOnce } from '../http/warnings.js';
+import type { WireJson, WireObject } from '../http/wire-values.js';
 import { argumentText } from '../openai-chat/messages.js';
-import type { WireJson, WireObject } from '../openai-chat/wire.js';
+
 import { type ItemState, ownState, textField } from './item-state.js';
 
 /** What an earlier answer is written with. */

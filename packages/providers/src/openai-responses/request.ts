@@ -1,11 +1,13 @@
 import { type ChatRequest, isRecord, type JsonObject, type Warning } from '@antiphon/engine';
 import { withToolNames } from '../hand-over/tool-names.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
-import { unsupportedSetting } from '../http/service.js';
+import { unsupportedSetting } from '../http/warnings.js';
+import type { WireObject } from '../http/wire-values.js';
+
 import type { Profile } from '../openai-chat/profiles.js';
 import type { BuiltRequest } from '../openai-chat/request.js';
 import { cacheToWire, functionToWire, knownEffort, samplingToWire, schemaToWire, warnOfNoTools } from '../openai-chat/settings.js';
-import type { WireObject } from '../openai-chat/wire.js';
+
 import { inputItems } from './input-items.js';
 import { reasonsUnasked, refusesReasoning } from './models.js';
 

@@ -1,12 +1,13 @@
 // Words, pictures, sound and files in the terms of the Interactions API, both ways.
+
 import type { FilePart, ImagePart, UserPart } from '@antiphon/engine';
 import { base64Of, bytesOf, joinedBytes } from '../../http/bytes.js';
 import { withPartOptions } from '../../http/own-options.js';
+import type { WireObject } from '../../http/wire-values.js';
 import { filled } from '../../http/wire-values.js';
 import { withBytes } from '../../media/data-url.js';
 import { PROVIDER } from '../endpoint.js';
 import { oneMediaType } from '../parts.js';
-import type { WireObject } from '../wire.js';
 
 /** Files that are text already go as words: the API's documents are PDFs and tables. */
 const TEXT = /^(text\/|application\/(json|xml)$)/;

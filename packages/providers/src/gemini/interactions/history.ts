@@ -9,12 +9,14 @@ import {
 } from '@antiphon/engine';
 import { userBegins } from '../../hand-over/beginning.js';
 import { withCallIds } from '../../hand-over/call-ids.js';
-import { leaveCitations, leaveReasoning, warnOnce } from '../../hand-over/left-behind.js';
+import { leaveCitations, leaveReasoning } from '../../hand-over/left-behind.js';
+import { warnOnce } from '../../http/warnings.js';
+import type { WireJson, WireObject } from '../../http/wire-values.js';
 import { isForeign, leadingSystem, pointsSomewhere } from '../contents.js';
 import { PROVIDER } from '../endpoint.js';
 import { isGemini3 } from '../models.js';
 import { stateIn } from '../state.js';
-import type { WireJson, WireObject } from '../wire.js';
+
 import { contentToWire, mediaToWire } from './content.js';
 
 /** The conversation in the API's terms. */

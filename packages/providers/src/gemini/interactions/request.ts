@@ -1,6 +1,7 @@
 import type { ChatRequest, ReasoningEffort, Warning } from '@antiphon/engine';
 import { withToolNames } from '../../hand-over/tool-names.js';
 import { ownOptions } from '../../http/own-options.js';
+import type { WireJson, WireObject } from '../../http/wire-values.js';
 import { PROVIDER } from '../endpoint.js';
 import { effortsOf, thinkingOf } from '../models.js';
 import {
@@ -14,7 +15,7 @@ import {
   warnOfCache,
   withOwnOptions,
 } from '../settings.js';
-import type { WireJson, WireObject } from '../wire.js';
+
 import { historyToSteps } from './history.js';
 
 /** Fields that hold a list: the caller's entries come behind the request's. */
