@@ -95,6 +95,7 @@ test.each([
   ['https://api.cohere.com/v2/', '/v2/rerank', 'cohere'],
   ['https://api.cohere.com/v2/rerank', '/v2/rerank', 'cohere'],
   ['https://api.together.xyz/v1', '/v1/rerank', 'together'],
+  ['https://proxy.test/to/api.cohere.com', '/to/api.cohere.com/rerank', 'cohere-compatible'],
   ['https://rerank.test/v1', '/v1/rerank', 'cohere-compatible'],
 ])('cohereRerank at %s', async (baseURL, path, provider) => {
   const { fetch, seen } = jsonFetch({ results: [{ index: 0, relevance_score: 1 }] });

@@ -33,7 +33,8 @@ const MAX_DOCUMENTS = 10_000;
  * ```
  */
 export function cohereRerank(options: CohereRerankOptions): RerankAdapter {
-  const isOwn = COHERE.hosts.some(host => (options.baseURL ?? BASE_URL).includes(host));
+  const { baseURL = BASE_URL } = options;
+  const isOwn = URL.canParse(baseURL) && COHERE.hosts.includes(new URL(baseURL).hostname);
   const service = serviceFor('cohereRerank', options, BASE_URL, ['/rerank'], isOwn ? COHERE : OTHERS);
   const maxDocuments = service.provider === COHERE.name ? MAX_DOCUMENTS : undefined;
   return {

@@ -2,6 +2,7 @@ import { type BlockWriter, type ImagePart, isRecord, type SourcePart } from '@an
 import type { AnswerParser } from '../http/answer-reader.js';
 import { findServerError, type ServerError } from '../http/server-error.js';
 import { type AnswerNames, namesOf } from '../http/usage.js';
+import { filled, sourceFrom } from '../http/wire-values.js';
 import { readContent, readImages } from './content.js';
 import { finishReason } from './finish.js';
 import type { Profile } from './profiles.js';
@@ -197,6 +198,5 @@ function sourceOf(item: unknown): SourcePart | undefined {
   if (typeof item === 'string') return item === '' ? undefined : { type: 'source', url: item };
   if (!isRecord(item)) return undefined;
   const about = isRecord(item.url_citation) ? item.url_citation : item;
-  if (typeof about.url !== 'string' || about.url === '') return undefined;
-  return { type: 'source', url: about.url, ...(typeof about.title === 'string' && about.title !== '' ? { title: about.title } : {}) };
+  return filled(about.url) ? sourceFrom({ url: about.url, title: about.title }) : undefined;
 }

@@ -3,6 +3,7 @@ import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { bareMediaType } from '../media/bare-media-type.js';
+import { addressOf } from '../media/data-url.js';
 import { type ImageFamily, imageFamily } from './models.js';
 
 /** What a request becomes on the wire. */
@@ -112,5 +113,5 @@ function isUrl({ data }: ImagePart): boolean {
 }
 
 function reference(image: ImagePart): JsonObject {
-  return { image_url: image.data === undefined ? (image.url ?? '') : `data:${mediaTypeOf(image)};base64,${image.data}` };
+  return { image_url: addressOf({ ...image, mediaType: mediaTypeOf(image) }) };
 }

@@ -14,6 +14,7 @@ import { fetchJson, refuse } from '../http/call.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
 import { type Service, type ServiceOptions, serviceFor } from '../http/service.js';
 import { namesOf } from '../http/usage.js';
+import { addressOf } from '../media/data-url.js';
 import { type OpenaiModerationResult, readVerdicts, unjudged } from './verdicts.js';
 
 /** Options of `openaiModeration`. */
@@ -84,8 +85,7 @@ function inputOf(items: readonly ModerationItem[]): Json {
 
 function partOf(part: TextPart | ImagePart): Json {
   if (part.type === 'text') return { type: 'text', text: part.text };
-  const { mediaType, data, url } = part;
-  return { type: 'image_url', image_url: { url: data === undefined ? (url ?? '') : `data:${mediaType};base64,${data}` } };
+  return { type: 'image_url', image_url: { url: addressOf(part) } };
 }
 
 function hasImage(item: ModerationItem): boolean {
