@@ -1,12 +1,13 @@
 import { capabilityMethods } from './capabilities/door.js';
-import { CAPABILITY_SLOTS, checkSlots } from './capabilities/index.js';
+import { CAPABILITY_SLOTS, checkSlots } from './capabilities/slots.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
 import { ConfigurationError } from './errors.js';
 import { EventStream } from './events/event-stream.js';
-import { dress, prepareRequest } from './loop/dress.js';
+import { withLayers } from './loop/layers.js';
 import { checkDefaults, checkRetry } from './loop/options.js';
 import { makePlan, type Plan } from './loop/plan.js';
+import { prepareRequest } from './loop/prepare.js';
 import { run } from './loop/run.js';
 import { checkMiddleware } from './reliability/middleware.js';
 import { toolMap } from './tools/tool.js';
@@ -40,7 +41,7 @@ export function createEngine(config: EngineConfig = {}): Engine {
   checkConfig(config);
   const clock = config.clock ?? systemClock;
   const stream = (kind: Plan['kind'], input: Input, options: CallOptions = {}): EventStream => {
-    const { plan, observation } = dress(config, makePlan(engine, config, clock, kind, input, options));
+    const { plan, observation } = withLayers(config, makePlan(engine, config, clock, kind, input, options));
     const stop = new AbortController();
     const events = run(plan, stop, options.signal);
     return new EventStream(observation ? observation.events(events) : events, () => stop.abort());
@@ -55,7 +56,7 @@ export function createEngine(config: EngineConfig = {}): Engine {
     chat: (input: Input, options?: CallOptions) => outcome('loop', input, options),
     stream: (input: Input, options?: CallOptions) => stream('loop', input, options),
     prepareRequest: async (input: Input, options: CallOptions = {}) =>
-      prepareRequest(dress(config, makePlan(engine, config, clock, 'model', input, options)).plan, options.signal),
+      prepareRequest(withLayers(config, makePlan(engine, config, clock, 'model', input, options)).plan, options.signal),
     ...capabilityMethods(config, clock),
     with: (changes: EngineConfig) => createEngine({ ...config, ...changes }),
     config: Object.freeze({ ...config }),

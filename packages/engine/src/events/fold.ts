@@ -4,7 +4,7 @@ import { messageToolCalls, toolResult } from '../data/messages.js';
 import type { SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
-import { repairMessages } from '../loop/repair.js';
+import { repairMessages } from '../history/repair.js';
 import type { StreamEvent } from './events.js';
 import type { Warning } from './finish.js';
 import { OpenStep } from './open-step.js';

@@ -1,4 +1,5 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import { abortable } from '../async/abortable.js';
 import { costOf, findPrice, type PriceTable } from '../data/cost.js';
 import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.js';
 import { type Burst, burstsOf } from '../events/bursts.js';
@@ -6,7 +7,6 @@ import type { AdapterEvent, MessageStart, RetryEvent, WarningEvent } from '../ev
 import { CallDeadlines, type Timeouts } from '../reliability/deadlines.js';
 import type { PartialAnswer } from '../reliability/partial-answer.js';
 import { asAntiphonError, type RetryPolicy, retryingStream } from '../reliability/retrying.js';
-import { abortable } from './abortable.js';
 import { partialAnswers } from './on-demand.js';
 import type { OnStreamError } from './on-stream-error.js';
 

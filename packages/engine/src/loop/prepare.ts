@@ -1,12 +1,13 @@
-import type { ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import type { ChatAdapter, ChatRequest, PreparedRequest } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
 import { ConfigurationError } from '../errors.js';
-import type { RunFold } from '../events/fold.js';
+import { RunFold } from '../events/fold.js';
+import { repairMessages } from '../history/repair.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
+import { structuredOutput } from './on-demand.js';
 import { checkChanges, SETTINGS } from './options.js';
 import { checkMessages, checkToolChoice, type Plan } from './plan.js';
-import { repairMessages } from './repair.js';
 
 /** What one model call is made with. */
 export interface PreparedStep {
@@ -40,6 +41,22 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
       ...(toolChoice === undefined || specs.length === 0 ? {} : { toolChoice }),
     },
   };
+}
+
+/** The HTTP request of a plan's first model call, unsent, with all that a run would warn of before it. */
+export async function prepareRequest(plan: Plan, signal = new AbortController().signal): Promise<PreparedRequest> {
+  const { messages, warnings } = repairMessages(plan.messages);
+  const { adapter, request } = await prepare(plan, 1, new RunFold({ messages }));
+  const asked = plan.wrap?.(adapter) ?? adapter;
+  if (!asked.prepare)
+    throw new ConfigurationError('invalid_option', `The adapter ${asked.provider} cannot show a request without sending it.`);
+  const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
+  const prepared = await asked.prepare(output?.request(request, adapter) ?? request, {
+    signal,
+    requestId: plan.requestId,
+    clock: plan.clock,
+  });
+  return warnings.length === 0 ? prepared : { ...prepared, warnings: [...warnings, ...prepared.warnings] };
 }
 
 /** A forced call is forced once: on every turn it would keep the model from ever answering. */

@@ -1,20 +1,20 @@
+import { follow } from '../async/signals.js';
 import type { Tool } from '../contract.js';
+import { distinctId } from '../data/distinct-id.js';
 import type { ToolCall } from '../data/parts.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import { type Burst, inBursts } from '../events/bursts.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
+import { repairMessages } from '../history/repair.js';
 import type { Judgement, OutputRun } from '../output/output-run.js';
 import type { Answered } from './answer-calls.js';
 import { BudgetWatch } from './budget.js';
-import { distinctId } from './distinct-id.js';
 import { mayRunTools } from './may-run-tools.js';
 import { callModel } from './model-call.js';
 import { answering, structuredOutput } from './on-demand.js';
 import type { Plan } from './plan.js';
 import { prepare } from './prepare.js';
-import { repairMessages } from './repair.js';
-import { follow } from './signals.js';
 import { told } from './told.js';
 
 /**

@@ -1,8 +1,8 @@
 // How a model is asked for a value of a shape, and how the value is found in what it was made to write.
 import type { ChatAdapter, ChatRequest, ToolChoice } from '../adapters/chat.js';
+import { distinctId } from '../data/distinct-id.js';
 import { isRecord, type Json, type JsonObject } from '../data/json.js';
 import { type Message, system } from '../data/messages.js';
-import { distinctId } from '../loop/distinct-id.js';
 import { type Schema, toJsonSchema } from '../tools/schema.js';
 
 /**

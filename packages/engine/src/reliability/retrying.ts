@@ -1,10 +1,11 @@
 // When something that failed is sent again. The one retry loop of the house; it knows nothing of what is sent.
+
+import { abortable } from '../async/abortable.js';
+import { follow } from '../async/signals.js';
 import { type Clock, sleep } from '../clock.js';
 import { isRecord } from '../data/json.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { RetryEvent } from '../events/events.js';
-import { abortable } from '../loop/abortable.js';
-import { follow } from '../loop/signals.js';
 
 /** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
 export interface RetryPolicy {

@@ -1,3 +1,4 @@
+import { follow } from '../async/signals.js';
 import type { CallOptions, Engine, OutputOf, TypedOptions } from '../contract.js';
 import { isRecord, type Json } from '../data/json.js';
 import { type Message, type UserMessage, user } from '../data/messages.js';
@@ -6,7 +7,6 @@ import { type ErrorJson, SessionError, ValidationError } from '../errors.js';
 import { EventStream } from '../events/event-stream.js';
 import type { StreamEvent } from '../events/events.js';
 import type { Outcome, Pending } from '../events/outcome.js';
-import { follow } from '../loop/signals.js';
 import { encodeResult } from '../tools/encode.js';
 import type { Schema } from '../tools/schema.js';
 import { answerEntry, answerOf, approveEntry, denyEntry, type SettlingEntry, unknownCall } from './answers.js';

@@ -1,8 +1,8 @@
+import { follow } from '../async/signals.js';
 import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
 import { isRecord, type Json, toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import { describe, ToolError } from '../errors.js';
-import { follow } from '../loop/signals.js';
 import type { BatchContext } from './batch.js';
 import { executeTool } from './execute.js';
 
