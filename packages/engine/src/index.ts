@@ -51,3 +51,4 @@ export * from './tools/result.js';
 export * from './tools/schema.js';
 export type { StandardSchema } from './tools/standard-schema.js';
 export * from './tools/tool.js';
+export * from './tools/validation.js';

@@ -19,10 +19,11 @@ import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
-import { type OutputShape, outputShape } from '../output/mode.js';
+import type { OutputShape } from '../output/mode.js';
 import type { Timeouts } from '../reliability/deadlines.js';
 import { withToolHelp } from '../tools/compact.js';
 import type { ResultEncoder } from '../tools/encode.js';
+import { toJsonSchema } from '../tools/schema.js';
 import { toolMap } from '../tools/tool.js';
 import type { OnStreamError } from './on-stream-error.js';
 import { checkOptions, checkRequest, SETTINGS } from './options.js';
@@ -116,7 +117,11 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
 }
 
 /** The shape of a request is data, and is checked as JSON Schema. A thread may carry an `output` of its own that is none. */
-function outputOf({ output, outputMode: mode }: CallOptions, inRequest: unknown, { provider, structuredOutput }: ChatAdapter) {
+function outputOf(
+  { output, outputMode: mode }: CallOptions,
+  inRequest: unknown,
+  { provider, structuredOutput }: ChatAdapter,
+): OutputShape | undefined {
   const asked =
     isRecord(inRequest) && typeof inRequest.name === 'string' && isRecord(inRequest.schema)
       ? (inRequest as unknown as OutputSpec)
@@ -138,7 +143,7 @@ function outputOf({ output, outputMode: mode }: CallOptions, inRequest: unknown,
       `${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`,
     );
   }
-  return outputShape(schema, { ...(mode === undefined ? {} : { mode }), ...(asked?.name === undefined ? {} : { name: asked.name }) });
+  return { schema, json: toJsonSchema(schema, 'output'), name: asked?.name ?? 'answer', ...(mode === undefined ? {} : { mode }) };
 }
 
 function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { readonly messages: readonly Message[] } {

@@ -4,7 +4,7 @@ import { isToolContent } from '../data/validate.js';
 import { SessionError, ValidationError } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
 import type { ResultEncoder } from '../tools/encode.js';
-import { validate } from '../tools/schema.js';
+import { validate } from '../tools/validation.js';
 import type { SessionEntry } from './entries.js';
 import { waitingIds } from './open-calls.js';
 

@@ -2,10 +2,16 @@ import type { ToolChoice, ToolSpec } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
-import { tool, toolSpec } from './tool.js';
+import { toolSpec } from './tool.js';
 
 const HELP = 'tool_help';
 const ANY_OBJECT: JsonObject = { type: 'object' };
+const NAMES: JsonObject = {
+  type: 'object',
+  properties: { names: { type: 'array', items: { type: 'string' } } },
+  required: ['names'],
+  additionalProperties: false,
+};
 const MAX_SUMMARY = 160;
 
 /** Adds `tool_help` when some tool is compact. Throws `ConfigurationError` when the user's own tool has that name. */
@@ -15,17 +21,13 @@ export function withToolHelp(tools: ReadonlyMap<string, Tool>): ReadonlyMap<stri
   if (tools.has(HELP)) {
     throw new ConfigurationError('invalid_option', `A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
   }
-  const help = tool({
+  const help: Tool = {
     name: HELP,
     description: 'The full description and argument schema of tools that are marked [compact]. Ask before you call one for the first time.',
-    input: {
-      type: 'object',
-      properties: { names: { type: 'array', items: { type: 'string' } } },
-      required: ['names'],
-      additionalProperties: false,
-    },
-    run: args => (args.names as readonly string[]).map(name => helpFor(name, tools)).join('\n\n'),
-  });
+    input: NAMES,
+    inputSchema: NAMES,
+    run: ({ names }: { readonly names: readonly string[] }) => names.map(name => helpFor(name, tools)).join('\n\n'),
+  };
   return new Map([...tools, [HELP, help]]);
 }
 

@@ -2,8 +2,8 @@ import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
 import { type Json, jsonFault } from '../data/json.js';
 import { describe, type Issue, ToolError } from '../errors.js';
 import { isReservedHaltReason, isToolResult, ok } from './result.js';
-import { validate } from './schema.js';
 import { checkHandler } from './tool.js';
+import { validate } from './validation.js';
 
 /**
  * The default executor: checks the arguments, calls the handler and gives its result. Tagged results pass untouched; a plain value becomes

@@ -11,7 +11,7 @@ import { encodeFailure, encodeResult, type ResultEncoder } from './encode.js';
 import { invalidArguments } from './execute.js';
 import { Inbox } from './inbox.js';
 import { runOne } from './run-one.js';
-import { validate } from './schema.js';
+import { validate } from './validation.js';
 
 /** How a call left the batch. */
 type Left =

@@ -6,24 +6,20 @@ import { objectAtRoot } from './object-at-root.js';
 import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'name',
-    'description',
-    'input',
-    'run',
-    'manual',
-    'approve',
-    'timeoutMs',
-    'maxConcurrency',
-    'sequential',
-    'idempotent',
-    'summary',
-    'compact',
-  ],
-  // A tool that was made already may be made again with some keys replaced.
-  'inputSchema',
-]);
+const KEYS: readonly string[] = [
+  'name',
+  'description',
+  'input',
+  'run',
+  'manual',
+  'approve',
+  'timeoutMs',
+  'maxConcurrency',
+  'sequential',
+  'idempotent',
+  'summary',
+  'compact',
+];
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['auto', 'none', 'required']);
 
 /**
@@ -52,7 +48,8 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
   if (typeof description !== 'string')
     throw new TypeError(`${label}: description must be a string; it tells the model when to use the tool.`);
   for (const key of Object.keys(definition)) {
-    if (!KEYS.has(key)) throw new TypeError(`${label}: unknown key "${key}". A tool has ${[...KEYS].slice(0, -1).join(', ')}.`);
+    // A tool that was made already may be made again with some keys replaced.
+    if (!KEYS.includes(key) && key !== 'inputSchema') throw new TypeError(`${label}: unknown key "${key}". A tool has ${KEYS.join(', ')}.`);
   }
   checkHandler(label, run);
   if (definition.timeoutMs !== undefined && !(typeof definition.timeoutMs === 'number' && definition.timeoutMs > 0))
