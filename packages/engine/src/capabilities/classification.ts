@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type Json, type JsonObject, jsonFault } from '../data/json.js';
+import { providerOptions, type Rules, text, wholeNumber } from '../data/rules.js';
 import { questions, readAnswers } from './answers.js';
 import { chunked, inBatches } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, providerOptions, type Rules, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import type { AnswersOf, Questions } from './questions.js';
 import { refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
+import { flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
 import { chunked, inBatches, inHalves } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { listOf } from './nested-rules.js';
 import { malformed } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

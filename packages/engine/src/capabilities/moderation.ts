@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart, TextPart } from '../data/parts.js';
+import { providerOptions, type Rule, type Rules, shown, text, wholeNumber } from '../data/rules.js';
 import { chunked, inBatches, inHalves } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, providerOptions, type Rule, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { image, listOf } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

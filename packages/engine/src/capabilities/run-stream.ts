@@ -1,11 +1,11 @@
 // What the streams of speech and transcription have in common: one drive, one way to end.
 import type { AdapterContext } from '../adapters/chat.js';
+import { shown } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
 import type { RetryEvent } from '../events/events.js';
 import { retryingStream } from '../reliability/retrying.js';
 import type { CapabilityEvent } from '../telemetry/telemetry.js';
 import type { Ending } from './call.js';
-import { shown } from './checks.js';
 import { type Feed, Watchdog } from './feed.js';
 import { malformed } from './refusals.js';
 import { type About, Call, type Runtime } from './run-call.js';

@@ -1,8 +1,8 @@
 // Speaking a text at once, and what every answer of a voice must be.
 import { isRecord } from '../data/json.js';
 import type { AudioPart } from '../data/parts.js';
+import { wholeNumber } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
-import { wholeNumber } from './checks.js';
 import { audio } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

@@ -1,8 +1,8 @@
 import { isRecord } from '../data/json.js';
 import { audioPart } from '../data/parts.js';
+import { shown } from '../data/rules.js';
 import { AdapterError, ValidationError } from '../errors.js';
 import type { RetryEvent } from '../events/events.js';
-import { shown } from './checks.js';
 import { Feed } from './feed.js';
 import { malformed } from './refusals.js';
 import type { Call } from './run-call.js';

@@ -17,6 +17,7 @@ import type {
 import type { PriceTable } from '../data/cost.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
+import { inWords } from '../data/rules.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
 import type { OutputShape } from '../output/mode.js';
@@ -164,9 +165,7 @@ function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { rea
 export function checkMessages(messages: unknown): void {
   const issues = validateMessages(messages);
   if (issues.length === 0) return;
-  const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-  if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
-  throw new ValidationError('invalid_message', shown.join('; '), issues);
+  throw new ValidationError('invalid_message', inWords(issues), issues);
 }
 
 /** Throws `ConfigurationError` for a choice that these tools cannot meet. */

@@ -1,5 +1,6 @@
 import { isRecord, type Json, jsonFault } from '../data/json.js';
 import { messageText, type UserMessage } from '../data/messages.js';
+import { isJsonObject } from '../data/rules.js';
 import { isToolContent } from '../data/validate.js';
 import { SessionError, ValidationError } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
@@ -35,9 +36,9 @@ export async function answerEntry({ id, pending }: Asked, callId: string, value:
 /** The entry that approves a call. */
 export function approveEntry(asked: Asked, callId: string, edited: unknown): SettlingEntry {
   mustBeApproval(asked, callId);
-  if (edited !== undefined && (!isRecord(edited) || jsonFault(edited) !== undefined))
+  if (edited !== undefined && !isJsonObject(edited))
     throw new TypeError(`approve(${JSON.stringify(callId)}): arguments must be an object of JSON values.`);
-  return { type: 'approve', callId, ...(edited === undefined ? {} : { arguments: structuredClone(edited) as never }) };
+  return { type: 'approve', callId, ...(edited === undefined ? {} : { arguments: structuredClone(edited) }) };
 }
 
 /** The entry that denies a call; the model is told why. */

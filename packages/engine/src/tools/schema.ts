@@ -1,4 +1,5 @@
 import { isRecord, type JsonObject, jsonFault } from '../data/json.js';
+import { isJsonObject } from '../data/rules.js';
 import { ConfigurationError, describe } from '../errors.js';
 import type { StandardSchema } from './standard-schema.js';
 
@@ -31,7 +32,7 @@ export function toJsonSchema(schema: Schema, owner: string): JsonObject {
     if (isRecord(schema) && Object.values(schema).some(isStandardSchema)) {
       throw new TypeError(`${owner}: these are schemas of single properties; put an object around them, such as z.object({ … }).`);
     }
-    if (isRecord(schema) && jsonFault(schema) === undefined) return schema as JsonObject;
+    if (isJsonObject(schema)) return schema;
     throw new TypeError(
       `${owner}: input must be a JSON Schema object or a Standard Schema (zod, valibot, arktype), not ${isRecord(schema) ? `an object that is no JSON (${jsonFault(schema)})` : typeof schema}.`,
     );
