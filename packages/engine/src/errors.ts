@@ -1,3 +1,5 @@
+import { defined } from './data/defined.js';
+
 /** What went wrong at a provider, for every adapter. */
 export type AdapterReason =
   | 'authentication_failed'
@@ -61,10 +63,8 @@ export class AntiphonError<Reason extends ErrorReason = ErrorReason> extends Err
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.retryable = details.retryable ?? false;
-    if (details.status !== undefined) this.status = details.status;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
-    if (details.provider !== undefined) this.provider = details.provider;
-    if (details.requestId !== undefined) this.requestId = details.requestId;
+    const { status, retryAfterMs, provider, requestId } = details;
+    Object.assign(this, defined({ status, retryAfterMs, provider, requestId }));
     Object.defineProperty(this, MARK, { value: true });
   }
 
@@ -75,16 +75,7 @@ export class AntiphonError<Reason extends ErrorReason = ErrorReason> extends Err
 
   toJSON(): ErrorJson {
     const { name, reason, message, retryable, status, retryAfterMs, provider, requestId } = this;
-    return {
-      name,
-      reason,
-      message,
-      retryable,
-      ...(status === undefined ? {} : { status }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(requestId === undefined ? {} : { requestId }),
-    };
+    return { name, reason, message, retryable, ...defined({ status, retryAfterMs, provider, requestId }) };
   }
 }
 

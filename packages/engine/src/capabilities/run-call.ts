@@ -6,10 +6,11 @@ import { addCost, type Cost, costOf, findPrice, type PriceTable } from '../data/
 import { isRecord } from '../data/json.js';
 import { AdapterError } from '../errors.js';
 import type { Warning } from '../events/finish.js';
+import { quietly } from '../quietly.js';
 import type { KeyResolver } from '../reliability/keys.js';
 import { redact } from '../reliability/redact.js';
 import { asAntiphonError, type RetryPolicy, retrying } from '../reliability/retrying.js';
-import { type CapabilityEvent, type CapabilityObserver, quietly, type Telemetry } from '../telemetry/telemetry.js';
+import type { CapabilityEvent, CapabilityObserver, Telemetry } from '../telemetry/telemetry.js';
 import {
   type CapabilityMethod,
   type CapabilityOptions,

@@ -1,5 +1,6 @@
 import type { ChatAdapter } from '../adapters/chat.js';
 import type { EngineConfig } from '../contract.js';
+import { defined } from '../data/defined.js';
 import { withKeys } from '../reliability/keys.js';
 import { withMiddleware } from '../reliability/middleware.js';
 import { Observation } from '../telemetry/telemetry.js';
@@ -11,7 +12,7 @@ const METHODS = { model: 'generate', step: 'step', loop: 'chat' } as const;
 export function withLayers(config: EngineConfig, plan: Plan): { readonly plan: Plan; readonly observation?: Observation } {
   const { keys, middleware = [], telemetry, prices } = config;
   const { requestId, sessionId, context, clock, adapter, settings } = plan;
-  const session = sessionId === undefined ? {} : { sessionId };
+  const session = defined({ sessionId });
   const info = { requestId, ...session, provider: adapter.provider, model: settings.model ?? adapter.model, clock };
   const observation = telemetry && new Observation(telemetry, { ...info, method: METHODS[plan.kind] });
   const layers: ((inner: ChatAdapter) => ChatAdapter)[] = [];
@@ -19,10 +20,5 @@ export function withLayers(config: EngineConfig, plan: Plan): { readonly plan: P
   if (observation) layers.push(inner => observation.adapter(inner));
   if (middleware.length > 0) layers.push(inner => withMiddleware(inner, middleware, { requestId, ...session, context }));
   const wrap = (inner: ChatAdapter) => layers.reduce((adapter, layer) => layer(adapter), inner);
-  const layered = {
-    ...plan,
-    ...(prices === undefined ? {} : { prices }),
-    ...(layers.length === 0 ? {} : { wrap }),
-  };
-  return { plan: layered, ...(observation ? { observation } : {}) };
+  return { plan: { ...plan, ...defined({ prices, wrap: layers.length === 0 ? undefined : wrap }) }, ...defined({ observation }) };
 }

@@ -1,4 +1,5 @@
-import type { ChatRequest } from '../adapters/chat.js';
+import type { ChatRequest, ModelSettings } from '../adapters/chat.js';
+import { defined } from '../data/defined.js';
 import { isRecord } from '../data/json.js';
 import {
   anything,
@@ -20,7 +21,7 @@ import { retryPolicy } from '../reliability/retrying.js';
 import { isStandardSchema } from '../tools/schema.js';
 
 /** The settings of a model call, in every place where they may stand. */
-export const SETTINGS = [
+const SETTINGS = [
   'temperature',
   'topP',
   'maxTokens',
@@ -88,6 +89,15 @@ const RULES: Rules = {
 
 const IN_DEFAULTS: ReadonlySet<string> = new Set([...SETTINGS, 'maxTurns', 'timeouts', 'onStreamError']);
 const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoice']);
+
+type Settings = ModelSettings & { readonly model?: string };
+
+/** The settings of several sources, the most important first. */
+export function mergeSettings(...sources: readonly (Settings | undefined)[]): Settings {
+  const merged: Record<string, unknown> = {};
+  for (const key of SETTINGS) merged[key] = sources.find(source => source?.[key] !== undefined)?.[key];
+  return defined(merged);
+}
 
 /** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
 export function checkOptions(options: object): void {

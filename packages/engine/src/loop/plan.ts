@@ -15,6 +15,7 @@ import type {
   ToolExecutor,
 } from '../contract.js';
 import type { PriceTable } from '../data/cost.js';
+import { defined } from '../data/defined.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
 import { inWords } from '../data/rules.js';
@@ -27,7 +28,7 @@ import type { ResultEncoder } from '../tools/encode.js';
 import { toJsonSchema } from '../tools/schema.js';
 import { toolMap } from '../tools/tool.js';
 import type { OnStreamError } from './on-stream-error.js';
-import { checkOptions, checkRequest, SETTINGS } from './options.js';
+import { checkOptions, checkRequest, mergeSettings } from './options.js';
 import { anyOf } from './stop.js';
 
 /** Everything a run needs, checked and merged: call options over the request, the request over the engine's defaults. */
@@ -71,12 +72,7 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
   }
   checkOptions(options);
   const request = asRequest(input);
-  const settings: Record<string, unknown> = {};
-  for (const key of SETTINGS) {
-    const value = options[key] ?? request[key] ?? config.defaults?.[key];
-    if (value !== undefined) settings[key] = value;
-  }
-  const { stopWhen, prepareStep, budget, resume } = options;
+  const { stopWhen, prepareStep, budget, resume, sessionId, timeoutMs } = options;
   if (budget?.cost !== undefined && config.prices === undefined) {
     throw new ConfigurationError('invalid_option', 'budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
   }
@@ -92,28 +88,30 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     adapter,
     messages: request.messages,
     tools,
-    settings,
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(output === undefined ? {} : { output }),
+    settings: mergeSettings(options, request, config.defaults),
     kind,
     manual: options.mode === 'manual',
     maxTurns: options.maxTurns ?? config.defaults?.maxTurns ?? 8,
-    ...(stopWhen === undefined ? {} : { stopWhen: typeof stopWhen === 'function' ? stopWhen : anyOf(...stopWhen) }),
-    ...(prepareStep === undefined ? {} : { prepareStep }),
-    ...(budget === undefined ? {} : { budget }),
     onToolError: options.onToolError ?? 'continue',
-    ...(resume === undefined ? {} : { resume }),
-    ...(config.executor === undefined ? {} : { executor: config.executor }),
-    ...(config.encodeResult === undefined ? {} : { encode: config.encodeResult }),
     context: options.context ?? config.context,
-    ...(options.sessionId === undefined ? {} : { sessionId: options.sessionId }),
     requestId: options.requestId ?? crypto.randomUUID(),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     retry: options.retry ?? config.retry ?? {},
-    ...(timeouts === undefined ? {} : { timeouts }),
-    ...(onStreamError === undefined ? {} : { onStreamError }),
     clock,
     engine,
+    ...defined({
+      toolChoice,
+      output,
+      stopWhen: typeof stopWhen === 'object' ? anyOf(...stopWhen) : stopWhen,
+      prepareStep,
+      budget,
+      resume,
+      executor: config.executor,
+      encode: config.encodeResult,
+      sessionId,
+      timeoutMs,
+      timeouts,
+      onStreamError,
+    }),
   };
 }
 

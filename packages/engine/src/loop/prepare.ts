@@ -6,7 +6,7 @@ import { repairMessages } from '../history/repair.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
 import { structuredOutput } from './on-demand.js';
-import { checkChanges, SETTINGS } from './options.js';
+import { checkChanges, mergeSettings } from './options.js';
 import { checkMessages, checkToolChoice, type Plan } from './plan.js';
 
 /** What one model call is made with. */
@@ -26,8 +26,6 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
   const tools = changes.tools ? withToolHelp(toolMap(changes.tools)) : plan.tools;
   const messages = changes.messages ? repairMessages(changes.messages).messages : thread;
   if (messages.length === 0) throw new ConfigurationError('invalid_option', 'prepareStep left no message to send.');
-  const settings: Record<string, unknown> = { ...plan.settings };
-  for (const key of SETTINGS) if (changes[key] !== undefined) settings[key] = changes[key];
   const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
   checkToolChoice(toolChoice, tools);
   const specs = wireTools(tools, toolChoice);
@@ -35,7 +33,7 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
     adapter: changes.chat ?? plan.adapter,
     tools,
     request: {
-      ...settings,
+      ...mergeSettings(changes, plan.settings),
       messages,
       ...(specs.length > 0 ? { tools: specs } : {}),
       ...(toolChoice === undefined || specs.length === 0 ? {} : { toolChoice }),

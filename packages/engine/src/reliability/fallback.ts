@@ -1,6 +1,8 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
+import { defined } from '../data/defined.js';
 import { AdapterError, type AdapterReason, type AntiphonError, ConfigurationError } from '../errors.js';
+import { isContent } from '../events/content.js';
 import type { AdapterEvent } from '../events/events.js';
 import { around } from './around.js';
 import { isDeadlineError } from './deadlines.js';
@@ -114,7 +116,7 @@ async function* firstAnswer(
         }
         deadline?.restart();
         held.push(event.type === 'message_start' ? { ...event, provider: adapter.provider, model: event.model ?? adapter.model } : event);
-        if (event.type === 'message_start' || event.type === 'warning' || event.type === 'raw') continue;
+        if (!isContent(event)) continue;
         shown = true;
         heat.answered(adapter);
         const untried = order.slice(place + 1).filter(other => adapters.indexOf(other) < adapters.indexOf(adapter));
@@ -162,14 +164,7 @@ function allFailed(errors: readonly AntiphonError[]): AntiphonError {
   return new AdapterError(
     reason === 'missing_key' ? 'authentication_failed' : (reason as AdapterReason),
     `None of ${errors.length} models answered. ${each}`,
-    {
-      cause: best,
-      retryable,
-      ...(status === undefined ? {} : { status }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(requestId === undefined ? {} : { requestId }),
-    },
+    { cause: best, retryable, ...defined({ status, retryAfterMs, provider, requestId }) },
   );
 }
 

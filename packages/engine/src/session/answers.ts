@@ -4,10 +4,11 @@ import { isJsonObject } from '../data/rules.js';
 import { isToolContent } from '../data/validate.js';
 import { SessionError, ValidationError } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
+import { waitingIds } from '../events/pending.js';
+import { quietly } from '../quietly.js';
 import type { ResultEncoder } from '../tools/encode.js';
 import { validate } from '../tools/validation.js';
 import type { SessionEntry } from './entries.js';
-import { waitingIds } from './open-calls.js';
 
 /** An entry that takes a call off what is waited for. */
 export type SettlingEntry = Extract<SessionEntry, { readonly type: 'answer' | 'approve' }>;
@@ -78,19 +79,11 @@ async function checkAnswer({ question, options }: PendingQuestion, value: Json):
   if (!isRecord(schema)) return value;
   const asIs = await validate(schema as never, value);
   if (asIs.ok) return asIs.value;
-  const parsed = typeof value === 'string' ? parse(value) : undefined;
+  const parsed = typeof value === 'string' ? quietly((): unknown => JSON.parse(value)) : undefined;
   if (parsed !== undefined) {
     const meant = await validate(schema as never, parsed);
     if (meant.ok) return meant.value;
   }
   const reasons = asIs.issues.map(({ path, reason }) => (path === '$' ? reason : `${path}: ${reason}`)).join('; ');
   throw new ValidationError('invalid_answer', `The answer to "${question}" does not fit: ${reasons}`, asIs.issues);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

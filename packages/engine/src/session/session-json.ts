@@ -4,7 +4,7 @@ import { inWords, isText } from '../data/rules.js';
 import { validateMessages } from '../data/validate.js';
 import { type ErrorJson, type Issue, ValidationError } from '../errors.js';
 import type { Pending } from '../events/outcome.js';
-import { isWaiting } from './open-calls.js';
+import { isWaiting } from '../events/pending.js';
 
 /** A call that was approved and has not run yet. */
 export interface ApprovedCall {
