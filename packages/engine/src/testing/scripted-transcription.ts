@@ -70,9 +70,7 @@ export function scriptedTranscription(
     logprobs,
     sampleRates,
     ...limits,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },
