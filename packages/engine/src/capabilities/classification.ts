@@ -79,7 +79,7 @@ export function classifyWith(adapter: ClassificationAdapter, runtime: Runtime): 
     const ids = Object.keys(request.questions);
     const work = async (call: Call) => {
       refuseUnsupported(adapter.provider, limitFaults(request.questions, adapter));
-      await inBatches(chunked(ids, adapter.maxQuestions ?? ids.length), options.concurrency ?? 4, async (some, noMore) => {
+      await inBatches(chunked(ids, adapter.maxQuestions ?? ids.length), options.concurrency, async (some, noMore) => {
         const asked = Object.fromEntries(some.map(id => [id, request.questions[id]])) as Questions;
         const part: ClassificationRequest = { ...request, questions: asked };
         const found = await call.send(

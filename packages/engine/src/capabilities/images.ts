@@ -148,7 +148,7 @@ async function make<R extends ImageRequest>(
   const made: GeneratedImage[][] = [];
   const work = async (call: Call) => {
     refuseUnsupported(adapter.provider, faults);
-    await inBatches(batches, options.concurrency ?? 4, async ({ place, count }, noMore) => {
+    await inBatches(batches, options.concurrency, async ({ place, count }, noMore) => {
       const part = request.n === undefined ? request : { ...request, n: count };
       made[place] = await call.send(
         context => ask(part, context),
