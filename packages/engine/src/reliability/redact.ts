@@ -1,8 +1,8 @@
+// Keeps secrets out of everything that people or logs see.
 import { AdapterError } from '../errors.js';
 
-/** Keeps secrets out of everything that people or logs see. */
 const HIDDEN = '[redacted]';
-/** Shorter keys are placeholders (`x`, `EMPTY` has five); hiding one letter would only spoil the message. */
+/** Shorter keys are placeholders such as `x`; hiding one letter would only spoil the message. */
 const MIN_LENGTH = 4;
 
 /**
@@ -29,7 +29,8 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 
 /**
  * The same value without the secrets, in any form that `redactor` knows: texts, headers, plain objects and lists of any depth (copied only when
- * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field. Instead of the secrets it takes a redactor that is already made.
+ * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field. Instead of the secrets it takes
+ * a redactor that is already made.
  *
  * ```ts
  * redact({ message: 'key sk-123456' }, ['sk-123456']); // { message: 'key [redacted]' }
