@@ -2,6 +2,7 @@ import { capabilityMethods } from './capabilities/door.js';
 import { CAPABILITY_SLOTS, checkSlots } from './capabilities/slots.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
+import type { Price } from './data/cost.js';
 import { ConfigurationError } from './errors.js';
 import { EventStream } from './events/event-stream.js';
 import { withLayers } from './loop/layers.js';
@@ -12,7 +13,7 @@ import { run } from './loop/run.js';
 import { checkMiddleware } from './reliability/middleware.js';
 import { toolMap } from './tools/tool.js';
 
-const PARTS: ReadonlySet<string> = new Set([
+const PARTS: readonly string[] = [
   'chat',
   ...CAPABILITY_SLOTS,
   'tools',
@@ -26,7 +27,7 @@ const PARTS: ReadonlySet<string> = new Set([
   'telemetry',
   'prices',
   'clock',
-]);
+];
 
 /**
  * Makes an engine. Throws `ConfigurationError` for a part that it does not know or that cannot work.
@@ -65,40 +66,35 @@ export function createEngine(config: EngineConfig = {}): Engine {
 }
 
 function checkConfig(config: EngineConfig): void {
-  if (typeof config !== 'object' || config === null)
-    throw new ConfigurationError('invalid_option', 'createEngine takes an object such as { chat, tools }.');
-  for (const key of Object.keys(config)) {
-    if (!PARTS.has(key))
-      throw new ConfigurationError('invalid_option', `createEngine does not know "${key}". It takes ${[...PARTS].join(', ')}.`);
-  }
-  if (config.chat !== undefined && typeof config.chat?.stream !== 'function') {
-    throw new ConfigurationError('invalid_option', 'chat must be an adapter such as openaiChat({ model }), with a stream method.');
-  }
-  for (const key of ['executor', 'encodeResult'] as const) {
-    if (config[key] !== undefined && typeof config[key] !== 'function')
-      throw new ConfigurationError('invalid_option', `${key} must be a function, not ${typeof config[key]}.`);
-  }
-  if (config.clock !== undefined && typeof config.clock?.setTimer !== 'function') {
-    throw new ConfigurationError('invalid_option', 'clock must be a Clock, with now, wallTime and setTimer.');
-  }
-  if (config.defaults !== undefined) checkDefaults(config.defaults);
+  if (typeof config !== 'object' || config === null) throw bad('createEngine takes an object such as { chat, tools }.');
+  for (const key of Object.keys(config))
+    if (!PARTS.includes(key)) throw bad(`createEngine does not know "${key}". It takes ${PARTS.join(', ')}.`);
+  const { chat, executor, encodeResult, clock, defaults, tools, retry, middleware, keys, telemetry, prices = {} } = config;
+  if (chat !== undefined && typeof chat?.stream !== 'function')
+    throw bad('chat must be an adapter such as openaiChat({ model }), with a stream method.');
+  for (const [key, part] of Object.entries({ executor, encodeResult }))
+    if (part !== undefined && typeof part !== 'function') throw bad(`${key} must be a function, not ${typeof part}.`);
+  if (clock !== undefined && typeof clock?.setTimer !== 'function') throw bad('clock must be a Clock, with now, wallTime and setTimer.');
+  if (defaults !== undefined) checkDefaults(defaults);
   checkSlots(config);
-  if (config.tools !== undefined) toolMap(config.tools);
-  checkRetry(config.retry);
-  checkWatchers(config);
-}
-
-function checkWatchers({ middleware, keys, telemetry, prices }: EngineConfig): void {
-  const bad = (message: string) => new ConfigurationError('invalid_option', message);
+  if (tools !== undefined) toolMap(tools);
+  checkRetry(retry);
   if (middleware !== undefined) checkMiddleware(middleware);
   if (keys !== undefined && typeof keys !== 'function') throw bad('keys must be a function (provider, info) that gives a key.');
   if (telemetry !== undefined && typeof telemetry?.run !== 'function')
     throw bad('telemetry must have a run method, such as otelTelemetry({ tracer }).');
-  for (const [model, price] of Object.entries(prices ?? {}))
-    for (const key of ['input', 'output', 'cachedInput', 'cacheWrite'] as const) {
-      const value: unknown = price?.[key];
-      const isNeeded = key === 'input' || key === 'output';
-      if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
-        throw bad(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
-    }
+  for (const [model, price] of Object.entries(prices)) checkPrice(model, price);
+}
+
+function checkPrice(model: string, price: Price): void {
+  for (const key of ['input', 'output', 'cachedInput', 'cacheWrite'] as const) {
+    const value: unknown = price?.[key];
+    const isNeeded = key === 'input' || key === 'output';
+    if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
+      throw bad(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
+  }
+}
+
+function bad(message: string): ConfigurationError {
+  return new ConfigurationError('invalid_option', message);
 }

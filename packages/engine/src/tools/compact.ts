@@ -37,11 +37,20 @@ export function wireTools(tools: ReadonlyMap<string, Tool>, choice: ToolChoice |
   return [...tools.values()].map(tool => (tool.compact && tool.name !== forced ? stub(tool) : toolSpec(tool)));
 }
 
-/** What a compact tool tells the model that called it wrongly. */
+/** What the model is told of a tool that it asked about, or that it called wrongly. */
 export function helpFor(name: string, tools: ReadonlyMap<string, Tool>): string {
   const found = tools.get(name);
-  if (!found) return `There is no tool "${name}". The tools are: ${[...tools.keys()].filter(key => key !== HELP).join(', ')}.`;
+  if (!found)
+    return noSuchTool(
+      name,
+      [...tools.keys()].filter(key => key !== HELP),
+    );
   return `${found.name}: ${found.description}\nArguments (JSON Schema): ${JSON.stringify(found.inputSchema)}`;
+}
+
+/** What the model is told when it calls a tool that does not exist. */
+export function noSuchTool(name: string, known: readonly string[]): string {
+  return `There is no tool "${name}". ${known.length > 0 ? `The tools are: ${known.join(', ')}.` : 'No tools are available.'}`;
 }
 
 function stub({ name, description, summary, inputSchema }: Tool): ToolSpec {
