@@ -69,7 +69,7 @@ function checkConfig(config: EngineConfig): void {
   if (typeof config !== 'object' || config === null) throw bad('createEngine takes an object such as { chat, tools }.');
   for (const key of Object.keys(config))
     if (!PARTS.includes(key)) throw bad(`createEngine does not know "${key}". It takes ${PARTS.join(', ')}.`);
-  const { chat, executor, encodeResult, clock, defaults, tools, retry, middleware, keys, telemetry, prices = {} } = config;
+  const { chat, executor, encodeResult, clock, defaults, tools, retry, middleware, keys, telemetry, prices } = config;
   if (chat !== undefined && typeof chat?.stream !== 'function')
     throw bad('chat must be an adapter such as openaiChat({ model }), with a stream method.');
   for (const [key, part] of Object.entries({ executor, encodeResult }))
@@ -83,7 +83,7 @@ function checkConfig(config: EngineConfig): void {
   if (keys !== undefined && typeof keys !== 'function') throw bad('keys must be a function (provider, info) that gives a key.');
   if (telemetry !== undefined && typeof telemetry?.run !== 'function')
     throw bad('telemetry must have a run method, such as otelTelemetry({ tracer }).');
-  for (const [model, price] of Object.entries(prices)) checkPrice(model, price);
+  for (const [model, price] of Object.entries(prices ?? {})) checkPrice(model, price);
 }
 
 function checkPrice(model: string, price: Price): void {

@@ -2,7 +2,7 @@ import { burstsOf } from './bursts.js';
 import { OneByOne, type Watcher } from './one-by-one.js';
 
 /** Events that end with an outcome, of a run that is read once and sends nothing before somebody reads. */
-export class OutcomeStream<Event extends { readonly type: string }, Outcome> implements AsyncIterable<Event> {
+export class OutcomeStream<Event extends { readonly type: string; readonly outcome?: unknown }, Outcome> implements AsyncIterable<Event> {
   readonly #run: OneByOne<Event>;
   readonly #stop: () => void;
   readonly #outcome: Promise<Outcome>;
@@ -13,7 +13,7 @@ export class OutcomeStream<Event extends { readonly type: string }, Outcome> imp
     this.#stop = stop;
     let watcher: Watcher<Event> | undefined;
     this.#outcome = new Promise((resolve, failure) => {
-      watcher = { item: event => event.type === 'end' && resolve((event as unknown as { readonly outcome: Outcome }).outcome), failure };
+      watcher = { item: event => event.type === 'end' && resolve(event.outcome as Outcome), failure };
     });
     this.#run = new OneByOne(burstsOf(run), { watcher });
     // A bug in the run is seen by whoever iterates or awaits; it must not take the process down when nobody does.

@@ -1,4 +1,5 @@
 // Keeps secrets out of everything that people or logs see.
+import { binaryText } from '../data/bytes.js';
 import { AdapterError } from '../errors.js';
 
 const HIDDEN = '[redacted]';
@@ -96,11 +97,9 @@ function formsOf(secret: string): string[] {
 
 /** The base64 characters that stand wholly for the secret when it begins `offset` bytes after a multiple of three. */
 function base64At(bytes: Uint8Array, offset: number): string {
-  let binary = '\0'.repeat(offset);
-  for (const byte of bytes) binary += String.fromCharCode(byte);
   const first = Math.ceil((offset * 8) / 6);
   const last = Math.floor(((offset + bytes.length) * 8) / 6);
-  return btoa(binary).slice(first, last);
+  return btoa('\0'.repeat(offset) + binaryText(bytes)).slice(first, last);
 }
 
 /** Like encodeURIComponent, which throws on half a surrogate pair. */

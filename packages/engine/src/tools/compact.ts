@@ -40,11 +40,8 @@ export function wireTools(tools: ReadonlyMap<string, Tool>, choice: ToolChoice |
 /** What the model is told of a tool that it asked about, or that it called wrongly. */
 export function helpFor(name: string, tools: ReadonlyMap<string, Tool>): string {
   const found = tools.get(name);
-  if (!found)
-    return noSuchTool(
-      name,
-      [...tools.keys()].filter(key => key !== HELP),
-    );
+  const known = [...tools.keys()].filter(key => key !== HELP);
+  if (!found) return noSuchTool(name, known);
   return `${found.name}: ${found.description}\nArguments (JSON Schema): ${JSON.stringify(found.inputSchema)}`;
 }
 
