@@ -3,8 +3,8 @@ import { CAPABILITY_SLOTS, checkSlots } from './capabilities/slots.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
 import type { Price } from './data/cost.js';
-import { ConfigurationError } from './errors.js';
 import { EventStream } from './events/event-stream.js';
+import { invalidOption } from './invalid-option.js';
 import { withLayers } from './loop/layers.js';
 import { checkDefaults, checkRetry } from './loop/options.js';
 import { makePlan, type Plan } from './loop/plan.js';
@@ -66,23 +66,24 @@ export function createEngine(config: EngineConfig = {}): Engine {
 }
 
 function checkConfig(config: EngineConfig): void {
-  if (typeof config !== 'object' || config === null) throw bad('createEngine takes an object such as { chat, tools }.');
+  if (typeof config !== 'object' || config === null) throw invalidOption('createEngine takes an object such as { chat, tools }.');
   for (const key of Object.keys(config))
-    if (!PARTS.includes(key)) throw bad(`createEngine does not know "${key}". It takes ${PARTS.join(', ')}.`);
+    if (!PARTS.includes(key)) throw invalidOption(`createEngine does not know "${key}". It takes ${PARTS.join(', ')}.`);
   const { chat, executor, encodeResult, clock, defaults, tools, retry, middleware, keys, telemetry, prices } = config;
   if (chat !== undefined && typeof chat?.stream !== 'function')
-    throw bad('chat must be an adapter such as openaiChat({ model }), with a stream method.');
+    throw invalidOption('chat must be an adapter such as openaiChat({ model }), with a stream method.');
   for (const [key, part] of Object.entries({ executor, encodeResult }))
-    if (part !== undefined && typeof part !== 'function') throw bad(`${key} must be a function, not ${typeof part}.`);
-  if (clock !== undefined && typeof clock?.setTimer !== 'function') throw bad('clock must be a Clock, with now, wallTime and setTimer.');
+    if (part !== undefined && typeof part !== 'function') throw invalidOption(`${key} must be a function, not ${typeof part}.`);
+  if (clock !== undefined && typeof clock?.setTimer !== 'function')
+    throw invalidOption('clock must be a Clock, with now, wallTime and setTimer.');
   if (defaults !== undefined) checkDefaults(defaults);
   checkSlots(config);
   if (tools !== undefined) toolMap(tools);
   checkRetry(retry);
   if (middleware !== undefined) checkMiddleware(middleware);
-  if (keys !== undefined && typeof keys !== 'function') throw bad('keys must be a function (provider, info) that gives a key.');
+  if (keys !== undefined && typeof keys !== 'function') throw invalidOption('keys must be a function (provider, info) that gives a key.');
   if (telemetry !== undefined && typeof telemetry?.run !== 'function')
-    throw bad('telemetry must have a run method, such as otelTelemetry({ tracer }).');
+    throw invalidOption('telemetry must have a run method, such as otelTelemetry({ tracer }).');
   for (const [model, price] of Object.entries(prices ?? {})) checkPrice(model, price);
 }
 
@@ -91,10 +92,6 @@ function checkPrice(model: string, price: Price): void {
     const value: unknown = price?.[key];
     const isNeeded = key === 'input' || key === 'output';
     if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
-      throw bad(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
+      throw invalidOption(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
   }
-}
-
-function bad(message: string): ConfigurationError {
-  return new ConfigurationError('invalid_option', message);
 }

@@ -1,6 +1,7 @@
 // The capabilities beside chat: their slots in an engine, and its methods for them.
 import { isRecord } from '../data/json.js';
 import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import type { ClassificationAdapter, Classify } from './classification.js';
 import type { Embed, EmbeddingAdapter } from './embeddings.js';
 import type { EditImage, GenerateImage, ImageAdapter } from './images.js';
@@ -58,7 +59,7 @@ export function checkSlots(config: CapabilitySlots): void {
     const adapter: unknown = config[slot];
     if (adapter === undefined) continue;
     const [verb, ...limits] = SLOTS[slot];
-    const wrong = (what: string) => new ConfigurationError('invalid_option', `${slot} must be an adapter ${what}.`);
+    const wrong = (what: string) => invalidOption(`${slot} must be an adapter ${what}.`);
     if (!isRecord(adapter) || typeof adapter[verb] !== 'function') throw wrong(`with a ${verb} method`);
     if (typeof adapter.provider !== 'string') throw wrong('that names its provider');
     for (const limit of limits) {

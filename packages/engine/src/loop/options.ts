@@ -16,7 +16,7 @@ import {
   wholeNumber,
 } from '../data/rules.js';
 import { isToolContent } from '../data/validate.js';
-import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import { retryPolicy } from '../reliability/retrying.js';
 import { isStandardSchema } from '../tools/schema.js';
 
@@ -132,12 +132,11 @@ export function checkRetry(retry: unknown): void {
 }
 
 function check(kind: string, values: object, knows: (key: string) => boolean, hint: string): void {
-  const bad = (message: string) => new ConfigurationError('invalid_option', message);
-  if (!isRecord(values)) throw bad(`The ${kind}s must be an object.`);
+  if (!isRecord(values)) throw invalidOption(`The ${kind}s must be an object.`);
   for (const [key, value] of Object.entries(values)) {
-    if (!knows(key)) throw bad(`Unknown ${kind} "${key}". ${hint}`);
+    if (!knows(key)) throw invalidOption(`Unknown ${kind} "${key}". ${hint}`);
     const rule = RULES[key];
-    if (value !== undefined && rule && rule[1](value) !== true) throw bad(`${key} must be ${rule[0]}, not ${shown(value)}.`);
+    if (value !== undefined && rule && rule[1](value) !== true) throw invalidOption(`${key} must be ${rule[0]}, not ${shown(value)}.`);
   }
 }
 

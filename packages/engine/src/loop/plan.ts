@@ -21,6 +21,7 @@ import { type Message, type Thread, user } from '../data/messages.js';
 import { inWords } from '../data/rules.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import type { OutputShape } from '../output/mode.js';
 import type { Timeouts } from '../reliability/deadlines.js';
 import { withToolHelp } from '../tools/compact.js';
@@ -74,7 +75,7 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
   const request = asRequest(input);
   const { stopWhen, prepareStep, budget, resume, sessionId, timeoutMs } = options;
   if (budget?.cost !== undefined && config.prices === undefined) {
-    throw new ConfigurationError('invalid_option', 'budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
+    throw invalidOption('budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
   }
   const { timeouts = config.defaults?.timeouts, onStreamError = config.defaults?.onStreamError } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
@@ -127,20 +128,14 @@ function outputOf(
       : undefined;
   const schema = output ?? asked?.schema;
   if (asked && !/^[A-Za-z0-9_-]{1,60}$/.test(asked.name)) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `output.name must be 1 to 60 letters, digits, _ or -, not ${JSON.stringify(asked.name)}.`,
-    );
+    throw invalidOption(`output.name must be 1 to 60 letters, digits, _ or -, not ${JSON.stringify(asked.name)}.`);
   }
   if (schema === undefined) {
     if (mode === undefined) return undefined;
-    throw new ConfigurationError('invalid_option', 'outputMode says how to ask for output, but there is no output schema.');
+    throw invalidOption('outputMode says how to ask for output, but there is no output schema.');
   }
   if (mode === 'native' && structuredOutput !== true) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`,
-    );
+    throw invalidOption(`${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`);
   }
   return { schema, json: toJsonSchema(schema, 'output'), name: asked?.name ?? 'answer', ...(mode === undefined ? {} : { mode }) };
 }
@@ -169,9 +164,9 @@ export function checkMessages(messages: unknown): void {
 /** Throws `ConfigurationError` for a choice that these tools cannot meet. */
 export function checkToolChoice(toolChoice: ToolChoice | undefined, tools: ReadonlyMap<string, Tool>): void {
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
-    throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
+    throw invalidOption(`toolChoice names "${toolChoice.tool}", which is not among the tools.`);
   }
   if (toolChoice === 'required' && tools.size === 0) {
-    throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
+    throw invalidOption('toolChoice is "required", but there are no tools.');
   }
 }

@@ -1,8 +1,8 @@
 import type { ChatAdapter, ChatRequest, PreparedRequest } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
-import { ConfigurationError } from '../errors.js';
 import { RunFold } from '../events/fold.js';
 import { repairMessages } from '../history/repair.js';
+import { invalidOption } from '../invalid-option.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
 import { structuredOutput } from './on-demand.js';
@@ -25,7 +25,7 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
   if (changes.messages !== undefined) checkMessages(changes.messages);
   const tools = changes.tools ? withToolHelp(toolMap(changes.tools)) : plan.tools;
   const messages = changes.messages ? repairMessages(changes.messages).messages : thread;
-  if (messages.length === 0) throw new ConfigurationError('invalid_option', 'prepareStep left no message to send.');
+  if (messages.length === 0) throw invalidOption('prepareStep left no message to send.');
   const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
   checkToolChoice(toolChoice, tools);
   const specs = wireTools(tools, toolChoice);
@@ -46,8 +46,7 @@ export async function prepareRequest(plan: Plan, signal = new AbortController().
   const { messages, warnings } = repairMessages(plan.messages);
   const { adapter, request } = await prepare(plan, 1, new RunFold({ messages }));
   const asked = plan.wrap?.(adapter) ?? adapter;
-  if (!asked.prepare)
-    throw new ConfigurationError('invalid_option', `The adapter ${asked.provider} cannot show a request without sending it.`);
+  if (!asked.prepare) throw invalidOption(`The adapter ${asked.provider} cannot show a request without sending it.`);
   const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
   const prepared = await asked.prepare(output?.request(request, adapter) ?? request, {
     signal,

@@ -1,7 +1,7 @@
 import type { ToolChoice, ToolSpec } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
-import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import { toolSpec } from './tool.js';
 
 const HELP = 'tool_help';
@@ -19,7 +19,7 @@ export function withToolHelp(tools: ReadonlyMap<string, Tool>): ReadonlyMap<stri
   const compact = [...tools.values()].filter(({ compact }) => compact);
   if (compact.length === 0) return tools;
   if (tools.has(HELP)) {
-    throw new ConfigurationError('invalid_option', `A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
+    throw invalidOption(`A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
   }
   const help: Tool = {
     name: HELP,

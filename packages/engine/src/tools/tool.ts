@@ -1,7 +1,7 @@
 import type { ToolSpec } from '../adapters/chat.js';
 import type { Tool, ToolDefinition } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
-import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import { objectAtRoot } from './object-at-root.js';
 import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
@@ -91,7 +91,7 @@ export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   for (const tool of tools as readonly Tool[]) {
     if (!isRecord(tool) || !isRecord(tool.inputSchema) || typeof tool.name !== 'string')
       throw new TypeError('tools must be made by tool({ name, description, input, run }).');
-    if (map.has(tool.name)) throw new ConfigurationError('invalid_option', `Two tools are named "${tool.name}"; names must be unique.`);
+    if (map.has(tool.name)) throw invalidOption(`Two tools are named "${tool.name}"; names must be unique.`);
     map.set(tool.name, tool);
   }
   return map;
