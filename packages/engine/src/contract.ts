@@ -1,6 +1,6 @@
 // What an engine, a call and a tool are. Their types name each other (a handler is given its engine), so they stand together.
 import type { ChatAdapter, ChatRequest, ModelSettings, PreparedRequest, ToolChoice } from './adapters/chat.js';
-import type { CapabilityMethods, CapabilitySlots } from './capabilities/index.js';
+import type { CapabilityMethods, CapabilitySlots } from './capabilities/slots.js';
 import type { Clock } from './clock.js';
 import type { PriceTable } from './data/cost.js';
 import type { Json, JsonObject } from './data/json.js';

@@ -1,17 +1,19 @@
 import { capabilityMethods } from './capabilities/door.js';
-import { CAPABILITY_SLOTS, checkSlots } from './capabilities/index.js';
+import { CAPABILITY_SLOTS, checkSlots } from './capabilities/slots.js';
 import { systemClock } from './clock.js';
 import type { CallOptions, Engine, EngineConfig, Input } from './contract.js';
-import { ConfigurationError } from './errors.js';
+import type { Price } from './data/cost.js';
 import { EventStream } from './events/event-stream.js';
-import { dress, prepareRequest } from './loop/dress.js';
+import { invalidOption } from './invalid-option.js';
+import { withLayers } from './loop/layers.js';
 import { checkDefaults, checkRetry } from './loop/options.js';
 import { makePlan, type Plan } from './loop/plan.js';
+import { prepareRequest } from './loop/prepare.js';
 import { run } from './loop/run.js';
 import { checkMiddleware } from './reliability/middleware.js';
 import { toolMap } from './tools/tool.js';
 
-const PARTS: ReadonlySet<string> = new Set([
+const PARTS: readonly string[] = [
   'chat',
   ...CAPABILITY_SLOTS,
   'tools',
@@ -25,7 +27,7 @@ const PARTS: ReadonlySet<string> = new Set([
   'telemetry',
   'prices',
   'clock',
-]);
+];
 
 /**
  * Makes an engine. Throws `ConfigurationError` for a part that it does not know or that cannot work.
@@ -40,7 +42,7 @@ export function createEngine(config: EngineConfig = {}): Engine {
   checkConfig(config);
   const clock = config.clock ?? systemClock;
   const stream = (kind: Plan['kind'], input: Input, options: CallOptions = {}): EventStream => {
-    const { plan, observation } = dress(config, makePlan(engine, config, clock, kind, input, options));
+    const { plan, observation } = withLayers(config, makePlan(engine, config, clock, kind, input, options));
     const stop = new AbortController();
     const events = run(plan, stop, options.signal);
     return new EventStream(observation ? observation.events(events) : events, () => stop.abort());
@@ -55,7 +57,7 @@ export function createEngine(config: EngineConfig = {}): Engine {
     chat: (input: Input, options?: CallOptions) => outcome('loop', input, options),
     stream: (input: Input, options?: CallOptions) => stream('loop', input, options),
     prepareRequest: async (input: Input, options: CallOptions = {}) =>
-      prepareRequest(dress(config, makePlan(engine, config, clock, 'model', input, options)).plan, options.signal),
+      prepareRequest(withLayers(config, makePlan(engine, config, clock, 'model', input, options)).plan, options.signal),
     ...capabilityMethods(config, clock),
     with: (changes: EngineConfig) => createEngine({ ...config, ...changes }),
     config: Object.freeze({ ...config }),
@@ -64,40 +66,32 @@ export function createEngine(config: EngineConfig = {}): Engine {
 }
 
 function checkConfig(config: EngineConfig): void {
-  if (typeof config !== 'object' || config === null)
-    throw new ConfigurationError('invalid_option', 'createEngine takes an object such as { chat, tools }.');
-  for (const key of Object.keys(config)) {
-    if (!PARTS.has(key))
-      throw new ConfigurationError('invalid_option', `createEngine does not know "${key}". It takes ${[...PARTS].join(', ')}.`);
-  }
-  if (config.chat !== undefined && typeof config.chat?.stream !== 'function') {
-    throw new ConfigurationError('invalid_option', 'chat must be an adapter such as openaiChat({ model }), with a stream method.');
-  }
-  for (const key of ['executor', 'encodeResult'] as const) {
-    if (config[key] !== undefined && typeof config[key] !== 'function')
-      throw new ConfigurationError('invalid_option', `${key} must be a function, not ${typeof config[key]}.`);
-  }
-  if (config.clock !== undefined && typeof config.clock?.setTimer !== 'function') {
-    throw new ConfigurationError('invalid_option', 'clock must be a Clock, with now, wallTime and setTimer.');
-  }
-  if (config.defaults !== undefined) checkDefaults(config.defaults);
+  if (typeof config !== 'object' || config === null) throw invalidOption('createEngine takes an object such as { chat, tools }.');
+  for (const key of Object.keys(config))
+    if (!PARTS.includes(key)) throw invalidOption(`createEngine does not know "${key}". It takes ${PARTS.join(', ')}.`);
+  const { chat, executor, encodeResult, clock, defaults, tools, retry, middleware, keys, telemetry, prices } = config;
+  if (chat !== undefined && typeof chat?.stream !== 'function')
+    throw invalidOption('chat must be an adapter such as openaiChat({ model }), with a stream method.');
+  for (const [key, part] of Object.entries({ executor, encodeResult }))
+    if (part !== undefined && typeof part !== 'function') throw invalidOption(`${key} must be a function, not ${typeof part}.`);
+  if (clock !== undefined && typeof clock?.setTimer !== 'function')
+    throw invalidOption('clock must be a Clock, with now, wallTime and setTimer.');
+  if (defaults !== undefined) checkDefaults(defaults);
   checkSlots(config);
-  if (config.tools !== undefined) toolMap(config.tools);
-  checkRetry(config.retry);
-  checkWatchers(config);
+  if (tools !== undefined) toolMap(tools);
+  checkRetry(retry);
+  if (middleware !== undefined) checkMiddleware(middleware);
+  if (keys !== undefined && typeof keys !== 'function') throw invalidOption('keys must be a function (provider, info) that gives a key.');
+  if (telemetry !== undefined && typeof telemetry?.run !== 'function')
+    throw invalidOption('telemetry must have a run method, such as otelTelemetry({ tracer }).');
+  for (const [model, price] of Object.entries(prices ?? {})) checkPrice(model, price);
 }
 
-function checkWatchers({ middleware, keys, telemetry, prices }: EngineConfig): void {
-  const bad = (message: string) => new ConfigurationError('invalid_option', message);
-  if (middleware !== undefined) checkMiddleware(middleware);
-  if (keys !== undefined && typeof keys !== 'function') throw bad('keys must be a function (provider, info) that gives a key.');
-  if (telemetry !== undefined && typeof telemetry?.run !== 'function')
-    throw bad('telemetry must have a run method, such as otelTelemetry({ tracer }).');
-  for (const [model, price] of Object.entries(prices ?? {}))
-    for (const key of ['input', 'output', 'cachedInput', 'cacheWrite'] as const) {
-      const value: unknown = price?.[key];
-      const isNeeded = key === 'input' || key === 'output';
-      if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
-        throw bad(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
-    }
+function checkPrice(model: string, price: Price): void {
+  for (const key of ['input', 'output', 'cachedInput', 'cacheWrite'] as const) {
+    const value: unknown = price?.[key];
+    const isNeeded = key === 'input' || key === 'output';
+    if (!(typeof value === 'number' && value >= 0) && (isNeeded || value !== undefined))
+      throw invalidOption(`prices: ${key} of "${model}" must be US dollars per million tokens, not negative.`);
+  }
 }

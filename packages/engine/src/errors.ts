@@ -1,3 +1,5 @@
+import { defined } from './data/defined.js';
+
 /** What went wrong at a provider, for every adapter. */
 export type AdapterReason =
   | 'authentication_failed'
@@ -48,23 +50,21 @@ export interface ErrorDetails {
 const MARK = Symbol.for('antiphon.error');
 
 /** The one family of errors. `reason` is for programs (a closed set per class), `message` for people: what happened and what to do. */
-export class AntiphonError extends Error {
+export class AntiphonError<Reason extends ErrorReason = ErrorReason> extends Error {
   override readonly name: string = 'AntiphonError';
-  readonly reason: ErrorReason;
+  readonly reason: Reason;
   readonly retryable: boolean;
   readonly status?: number;
   readonly retryAfterMs?: number;
   readonly provider?: string;
   readonly requestId?: string;
 
-  constructor(reason: ErrorReason, message: string, details: ErrorDetails = {}) {
+  constructor(reason: Reason, message: string, details: ErrorDetails = {}) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.reason = reason;
     this.retryable = details.retryable ?? false;
-    if (details.status !== undefined) this.status = details.status;
-    if (details.retryAfterMs !== undefined) this.retryAfterMs = details.retryAfterMs;
-    if (details.provider !== undefined) this.provider = details.provider;
-    if (details.requestId !== undefined) this.requestId = details.requestId;
+    const { status, retryAfterMs, provider, requestId } = details;
+    Object.assign(this, defined({ status, retryAfterMs, provider, requestId }));
     Object.defineProperty(this, MARK, { value: true });
   }
 
@@ -75,16 +75,7 @@ export class AntiphonError extends Error {
 
   toJSON(): ErrorJson {
     const { name, reason, message, retryable, status, retryAfterMs, provider, requestId } = this;
-    return {
-      name,
-      reason,
-      message,
-      retryable,
-      ...(status === undefined ? {} : { status }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(requestId === undefined ? {} : { requestId }),
-    };
+    return { name, reason, message, retryable, ...defined({ status, retryAfterMs, provider, requestId }) };
   }
 }
 
@@ -101,22 +92,14 @@ export interface ErrorJson {
 }
 
 /** A provider or the way to it failed. */
-export class AdapterError extends AntiphonError {
+export class AdapterError extends AntiphonError<AdapterReason> {
   override readonly name = 'AdapterError';
-  declare readonly reason: AdapterReason;
-  constructor(reason: AdapterReason, message: string, details?: ErrorDetails) {
-    super(reason, message, details);
-  }
 }
 
 /** A tool did not give a result. `type` sets it apart from the tagged results of `ok`, `fail`, `askUser` and `halt`. */
-export class ToolError extends AntiphonError {
+export class ToolError extends AntiphonError<ToolReason> {
   override readonly name = 'ToolError';
   readonly type = 'error';
-  declare readonly reason: ToolReason;
-  constructor(reason: ToolReason, message: string, details?: ErrorDetails) {
-    super(reason, message, details);
-  }
 }
 
 /** One place where a value breaks its contract, as a path such as `messages[2].content`. */
@@ -126,9 +109,8 @@ export interface Issue {
 }
 
 /** Data that does not have the shape it must have; `issues` lists every place, not only the first. */
-export class ValidationError extends AntiphonError {
+export class ValidationError extends AntiphonError<ValidationReason> {
   override readonly name = 'ValidationError';
-  declare readonly reason: ValidationReason;
   readonly issues: readonly Issue[];
   constructor(reason: ValidationReason, message: string, issues: readonly Issue[] = [], details?: ErrorDetails) {
     super(reason, message, details);
@@ -137,30 +119,18 @@ export class ValidationError extends AntiphonError {
 }
 
 /** The engine lacks what the call needs. */
-export class ConfigurationError extends AntiphonError {
+export class ConfigurationError extends AntiphonError<ConfigurationReason> {
   override readonly name = 'ConfigurationError';
-  declare readonly reason: ConfigurationReason;
-  constructor(reason: ConfigurationReason, message: string, details?: ErrorDetails) {
-    super(reason, message, details);
-  }
 }
 
 /** A session cannot do this now: its status, its pending calls or a running turn forbid it. Nothing was changed. */
-export class SessionError extends AntiphonError {
+export class SessionError extends AntiphonError<SessionReason> {
   override readonly name = 'SessionError';
-  declare readonly reason: SessionReason;
-  constructor(reason: SessionReason, message: string, details?: ErrorDetails) {
-    super(reason, message, details);
-  }
 }
 
 /** A session store could not read or write. */
-export class StoreError extends AntiphonError {
+export class StoreError extends AntiphonError<StoreReason> {
   override readonly name = 'StoreError';
-  declare readonly reason: StoreReason;
-  constructor(reason: StoreReason, message: string, details?: ErrorDetails) {
-    super(reason, message, details);
-  }
 }
 
 /** The text of anything that was thrown; never throws itself. `describe(new Error('gone'))` → `'gone'` */

@@ -1,7 +1,7 @@
 // `export *` wherever there are values: a name picked out here would, for some bundlers, bring everything that stands beside it.
 export * from './adapters/block-writer.js';
 export * from './adapters/chat.js';
-export * from './capabilities/exports.js';
+export * from './capabilities/index.js';
 export * from './clock.js';
 export * from './contract.js';
 export * from './data/cost.js';
@@ -24,9 +24,9 @@ export * from './events/node/file-event-log.js';
 export * from './events/outcome.js';
 export * from './events/resumable.js';
 export * from './history/estimate.js';
+export * from './history/repair.js';
 export * from './history/trim.js';
 export type { OnStreamError } from './loop/on-stream-error.js';
-export * from './loop/repair.js';
 export * from './loop/stop.js';
 export type { OutputMode } from './output/mode.js';
 export type { Timeouts } from './reliability/deadlines.js';
@@ -51,3 +51,4 @@ export * from './tools/result.js';
 export * from './tools/schema.js';
 export type { StandardSchema } from './tools/standard-schema.js';
 export * from './tools/tool.js';
+export * from './tools/validation.js';

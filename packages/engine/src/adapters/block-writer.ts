@@ -11,7 +11,7 @@ interface OpenCall {
   givenId: string;
   name: string;
   raw: string;
-  /** Arguments that came before the name; the start event waits for it. */
+  /** Its start event was written. That waits for the name, and so do arguments that came before it. */
   announced: boolean;
   done: boolean;
   providerState?: ProviderState;

@@ -96,7 +96,7 @@ export interface PreparedRequest {
  * `stream` sends one request when its iteration begins and yields events as they arrive: `message_start`, then blocks, then exactly one
  * `message_end`. It pulls: a consumer that stops reading stops the socket. Leaving the iteration closes the request. A failure of the
  * world is thrown as an `AdapterError` (also when the answer ends without a finish reason: `truncated`); an abort throws the signal's
- * reason. It does not retry and keeps no timers: the engine does both. `blockWriter` does the bookkeeping of blocks.
+ * reason. It does not retry and keeps no timers: the engine does both. `BlockWriter` does the bookkeeping of blocks.
  */
 export interface ChatAdapter {
   /** Short name of the protocol or vendor, such as `openai`; the key for provider options and state. */

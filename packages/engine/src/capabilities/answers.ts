@@ -1,7 +1,7 @@
 // What a question must look like, and an answer to it.
 import { isRecord } from '../data/json.js';
+import { type Rule, type Rules, text } from '../data/rules.js';
 import type { Issue } from '../errors.js';
-import { type Rule, type Rules, text } from './checks.js';
 import { fieldIssues, listOf } from './nested-rules.js';
 import type { Question, Questions } from './questions.js';
 import { malformed } from './refusals.js';

@@ -1,5 +1,8 @@
 import { AntiphonError } from '../errors.js';
 
+/** Requests under way at once, unless the caller says otherwise. */
+const CONCURRENCY = 4;
+
 /** Cuts a list into lists of at most `size`. `chunked([1, 2, 3], 2)` → `[[1, 2], [3]]` */
 export function chunked<T>(list: readonly T[], size: number): T[][] {
   const chunks: T[][] = [];
@@ -13,7 +16,7 @@ export function chunked<T>(list: readonly T[], size: number): T[][] {
  */
 export async function inBatches<T>(
   batches: readonly T[],
-  concurrency: number,
+  concurrency: number | undefined,
   work: (batch: T, noMore: AbortSignal) => Promise<void>,
 ): Promise<void> {
   const stop = new AbortController();
@@ -29,15 +32,30 @@ export async function inBatches<T>(
       }
     }
   };
-  await Promise.all(Array.from({ length: Math.min(concurrency, batches.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(concurrency ?? CONCURRENCY, batches.length) }, worker));
   if (failure) throw (failure as { readonly thrown: unknown }).thrown;
+}
+
+/** Fills places of `list`, batch by batch: `ask` gives what belongs in some of them, in their order. */
+export function fillPlaces<T>(
+  list: (T | null)[],
+  batches: readonly (readonly number[])[],
+  concurrency: number | undefined,
+  ask: (places: readonly number[], noMore: AbortSignal) => Promise<readonly T[]>,
+): Promise<void> {
+  return inBatches(batches, concurrency, (batch, noMore) =>
+    inHalves(batch, noMore, async places => {
+      const found = await ask(places, noMore);
+      for (const [i, place] of places.entries()) list[place] = found[i] as T;
+    }),
+  );
 }
 
 /**
  * Runs `work` on a batch, and on its halves when it is too long as a whole: providers limit the tokens of a request too, and only they can
  * count them. A single member that is too long is a failure. `noMore`: no half begins any more.
  */
-export async function inHalves<T>(batch: readonly T[], noMore: AbortSignal, work: (part: readonly T[]) => Promise<void>): Promise<void> {
+async function inHalves<T>(batch: readonly T[], noMore: AbortSignal, work: (part: readonly T[]) => Promise<void>): Promise<void> {
   try {
     await work(batch);
   } catch (thrown) {

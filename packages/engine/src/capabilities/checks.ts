@@ -1,32 +1,17 @@
 // What a request must look like, as tables of rules; every fault of a request is found before anything is sent. Streams are checked before they
 // are made, so this is loaded with the engine; rules that no stream needs stand in `nested-rules.ts`.
-import { isRecord, jsonFault } from '../data/json.js';
+import { isRecord } from '../data/json.js';
+import { anything, inWords, positive, type Rules, shown, signal, text } from '../data/rules.js';
 import { type Issue, ValidationError } from '../errors.js';
-import { isRetryPolicy } from '../reliability/retrying.js';
-
-/** What a value must be, in words, and the test for it. A test may give issues of its own, with paths below the field's. */
-export type Rule = readonly [words: string, test: (value: unknown) => boolean | readonly Issue[]];
-/** The fields that an object may have. */
-export type Rules = { readonly [field: string]: Rule };
-
-export const text: Rule = ['a text that is not empty', value => typeof value === 'string' && value !== ''];
-export const flag: Rule = ['true or false', value => typeof value === 'boolean'];
-export const wholeNumber: Rule = ['a whole number above 0', value => Number.isSafeInteger(value) && (value as number) > 0];
-export const positive: Rule = ['a number above 0', value => typeof value === 'number' && value > 0 && Number.isFinite(value)];
-export const providerOptions: Rule = [
-  'an object of JSON by provider name, such as { openai: {…} }',
-  value => isRecord(value) && Object.values(value).every(isRecord) && jsonFault(value) === undefined,
-];
-
-export const oneOf = (...words: readonly string[]): Rule => [words.join(', '), value => words.includes(value as string)];
+import { retryPolicy } from '../reliability/retrying.js';
 
 /** Rules for the options that every call knows. */
 const CONTROL: Rules = {
-  signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && typeof value.addEventListener === 'function'],
+  signal,
   timeoutMs: ['a number of milliseconds above 0', positive[1]],
   requestId: text,
-  context: ['anything', () => true],
-  retry: ['false or { maxRetries, baseMs, capMs } with numbers that are not negative', isRetryPolicy],
+  context: anything,
+  retry: retryPolicy,
 };
 
 /**
@@ -79,15 +64,7 @@ export function issuesOf(result: boolean | readonly Issue[], value: unknown, pat
 }
 
 function invalid(method: string, issues: readonly Issue[]): ValidationError {
-  const named = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-  if (issues.length > named.length) named.push(`and ${issues.length - named.length} more`);
-  return new ValidationError('invalid_request', `${method}: ${named.join('; ')}.`, issues);
-}
-
-export function shown(value: unknown): string {
-  if (typeof value === 'string') return value.length > 80 ? `${JSON.stringify(value.slice(0, 80))}…` : JSON.stringify(value);
-  if (typeof value === 'object' && value !== null) return Array.isArray(value) ? 'a list' : 'an object of another kind';
-  return typeof value === 'function' || typeof value === 'symbol' ? `a ${typeof value}` : String(value);
+  return new ValidationError('invalid_request', `${method}: ${inWords(issues)}.`, issues);
 }
 
 /** True for what can be read piece by piece; a text is one piece. */

@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type Json, type JsonObject, jsonFault } from '../data/json.js';
+import { providerOptions, type Rules, text, wholeNumber } from '../data/rules.js';
 import { questions, readAnswers } from './answers.js';
 import { chunked, inBatches } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, providerOptions, type Rules, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import type { AnswersOf, Questions } from './questions.js';
 import { refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
@@ -78,7 +79,7 @@ export function classifyWith(adapter: ClassificationAdapter, runtime: Runtime): 
     const ids = Object.keys(request.questions);
     const work = async (call: Call) => {
       refuseUnsupported(adapter.provider, limitFaults(request.questions, adapter));
-      await inBatches(chunked(ids, adapter.maxQuestions ?? ids.length), options.concurrency ?? 4, async (some, noMore) => {
+      await inBatches(chunked(ids, adapter.maxQuestions ?? ids.length), options.concurrency, async (some, noMore) => {
         const asked = Object.fromEntries(some.map(id => [id, request.questions[id]])) as Questions;
         const part: ClassificationRequest = { ...request, questions: asked };
         const found = await call.send(

@@ -1,13 +1,14 @@
 // The door to the capabilities: their code is loaded when one of them is first used, so that who only chats does not carry it. Mistakes that
 // a stream must tell at once, before it is one, are found on this side of the door.
+
+import { OnDemand } from '../async/on-demand.js';
 import type { Clock } from '../clock.js';
 import type { PriceTable } from '../data/cost.js';
-import { OnDemand } from '../on-demand.js';
 import type { KeyResolver } from '../reliability/keys.js';
 import type { RetryPolicy } from '../reliability/retrying.js';
 import type { Telemetry } from '../telemetry/telemetry.js';
-import { adapterIn, type CapabilityMethods, type CapabilitySlots } from './index.js';
 import type { Runtime } from './run-call.js';
+import { adapterIn, type CapabilityMethods, type CapabilitySlots } from './slots.js';
 import { speechRequest, speechSettings } from './speech.js';
 import { lazyStream } from './stream.js';
 import { streamTranscriptionRequest } from './transcription.js';

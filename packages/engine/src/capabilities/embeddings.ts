@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
+import { flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
-import { chunked, inBatches, inHalves } from './batches.js';
+import { chunked, fillPlaces } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, flag, oneOf, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { listOf } from './nested-rules.js';
 import { malformed } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
@@ -104,17 +105,14 @@ export function embedWith(adapter: EmbeddingAdapter, runtime: Runtime): Embed {
     const vectors: (Vector | null)[] = request.input.map((_, i) => options.done?.[i] ?? null);
     const missing = () => vectors.flatMap((vector, i) => (vector === null ? [i] : []));
     const work = async (call: Call) => {
-      const batches = chunked(missing(), adapter.maxBatchSize);
-      const ask = async (places: readonly number[], noMore: AbortSignal) => {
+      await fillPlaces(vectors, chunked(missing(), adapter.maxBatchSize), options.concurrency, (places, noMore) => {
         const part = { ...request, input: places.map(place => request.input[place] as string) };
-        const found = await call.send(
+        return call.send(
           context => adapter.embed(part, context),
           answer => readVectors(answer, places.length, call),
           noMore,
         );
-        for (const [i, vector] of found.entries()) vectors[places[i] as number] = vector;
-      };
-      await inBatches(batches, options.concurrency ?? 4, (places, noMore) => inHalves(places, noMore, part => ask(part, noMore)));
+      });
       checkWidth(vectors as Vector[], request.dimensions, adapter.provider);
     };
     const about = { method: 'embed', adapter, request } as const;

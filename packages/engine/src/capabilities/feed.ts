@@ -1,7 +1,8 @@
 // Input that goes to a provider while it is written, and the deadline for the provider's silence beside it.
+
+import { abortable } from '../async/abortable.js';
 import type { Clock } from '../clock.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
-import { abortable } from '../loop/abortable.js';
 import type { Call } from './run-call.js';
 
 /** Tells a provider that is silent from a caller whose input is. */

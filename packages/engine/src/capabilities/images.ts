@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart } from '../data/parts.js';
+import { oneOf, providerOptions, type Rule, type Rules, text, wholeNumber } from '../data/rules.js';
 import { inBatches } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, oneOf, providerOptions, type Rule, type Rules, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { image, listOf } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
@@ -147,7 +148,7 @@ async function make<R extends ImageRequest>(
   const made: GeneratedImage[][] = [];
   const work = async (call: Call) => {
     refuseUnsupported(adapter.provider, faults);
-    await inBatches(batches, options.concurrency ?? 4, async ({ place, count }, noMore) => {
+    await inBatches(batches, options.concurrency, async ({ place, count }, noMore) => {
       const part = request.n === undefined ? request : { ...request, n: count };
       made[place] = await call.send(
         context => ask(part, context),

@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
 import type { ImagePart, TextPart } from '../data/parts.js';
-import { chunked, inBatches, inHalves } from './batches.js';
+import { providerOptions, type Rule, type Rules, shown, text, wholeNumber } from '../data/rules.js';
+import { chunked, fillPlaces } from './batches.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, providerOptions, type Rule, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { image, listOf } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
@@ -87,18 +88,14 @@ export function moderateWith(adapter: ModerationAdapter, runtime: Runtime): Mode
       refuseUnsupported(adapter.provider, [
         withImage >= 0 && !adapter.images && isOwnModel(adapter, request) && `input[${withImage}] has an image, and it judges texts only`,
       ]);
-      const ask = async (places: readonly number[], noMore: AbortSignal) => {
+      await fillPlaces(results, batchesOf(request.input, adapter.maxBatchSize), options.concurrency, (places, noMore) => {
         const some = { ...request, input: places.map(place => request.input[place] as ModerationItem) };
-        const found = await call.send(
+        return call.send(
           context => adapter.moderate(some, context),
           answer => readResults(answer, places.length, call),
           noMore,
         );
-        for (const [i, result] of found.entries()) results[places[i] as number] = result;
-      };
-      await inBatches(batchesOf(request.input, adapter.maxBatchSize), options.concurrency ?? 4, (places, noMore) =>
-        inHalves(places, noMore, part => ask(part, noMore)),
-      );
+      });
     };
     const about = { method: 'moderate', adapter, request } as const;
     return runCall(about, options, runtime, work, ({ status }) =>

@@ -1,8 +1,9 @@
 // Rules for what a request holds: lists, pictures, sound.
 import { isRecord } from '../data/json.js';
 import type { AudioPart, ImagePart } from '../data/parts.js';
+import { type Rule, type Rules, text } from '../data/rules.js';
 import type { Issue } from '../errors.js';
-import { issuesOf, type Rule, type Rules, text } from './checks.js';
+import { issuesOf } from './checks.js';
 
 /** A list with at least one member, each of which passes. */
 export const listOf = ([words, test]: Rule, name: string): Rule => [

@@ -1,7 +1,8 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import { isRecord, type JsonObject } from '../data/json.js';
+import { providerOptions, type Rules, shown, text, wholeNumber } from '../data/rules.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { listOf } from './nested-rules.js';
 import { malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

@@ -1,15 +1,16 @@
 // One call of any capability under way: its signal, its deadline, its report, its watcher. It knows no capability.
 import type { AdapterContext } from '../adapters/chat.js';
+import { follow } from '../async/signals.js';
 import type { Clock } from '../clock.js';
 import { addCost, type Cost, costOf, findPrice, type PriceTable } from '../data/cost.js';
 import { isRecord } from '../data/json.js';
 import { AdapterError } from '../errors.js';
 import type { Warning } from '../events/finish.js';
-import { follow } from '../loop/signals.js';
+import { quietly } from '../quietly.js';
 import type { KeyResolver } from '../reliability/keys.js';
 import { redact } from '../reliability/redact.js';
 import { asAntiphonError, type RetryPolicy, retrying } from '../reliability/retrying.js';
-import { type CapabilityEvent, type CapabilityObserver, quietly, type Telemetry } from '../telemetry/telemetry.js';
+import type { CapabilityEvent, CapabilityObserver, Telemetry } from '../telemetry/telemetry.js';
 import {
   type CapabilityMethod,
   type CapabilityOptions,

@@ -1,11 +1,11 @@
 // What the streams of speech and transcription have in common: one drive, one way to end.
 import type { AdapterContext } from '../adapters/chat.js';
+import { shown } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
-import type { RetryEvent } from '../events/events.js';
+import type { RetryEvent, WarningEvent } from '../events/events.js';
 import { retryingStream } from '../reliability/retrying.js';
 import type { CapabilityEvent } from '../telemetry/telemetry.js';
 import type { Ending } from './call.js';
-import { shown } from './checks.js';
 import { type Feed, Watchdog } from './feed.js';
 import { malformed } from './refusals.js';
 import { type About, Call, type Runtime } from './run-call.js';
@@ -19,7 +19,7 @@ export interface StreamKind<Item> {
   /** True for the items after which the call cannot be tried again. */
   isContent(item: Item): boolean;
   /** Reads one item; throws for one that cannot be right. True says that the answer is complete. */
-  accept(item: Item): boolean;
+  accept(item: Exclude<Item, WarningEvent>): boolean;
   /** The answer is complete: throws when something that was asked for is not in it. */
   finish(): void;
   /** What there is of the answer at the end. */
@@ -55,7 +55,8 @@ export async function* runStream<Item extends CapabilityEvent, Outcome>(
     const open = () => watched(kind.open(context, watchdog), watchdog, provider);
     let complete = false;
     for await (const item of retryingStream<Item>(open, kind.isContent, call.retry, retry)) {
-      if (item.type !== 'retry') complete = kind.accept(item as Item);
+      if (item.type === 'warning') call.warn(item.warning);
+      else if (item.type !== 'retry') complete = kind.accept(item as Exclude<Item, WarningEvent>);
       call.saw(item);
       yield item;
       if (complete) break;

@@ -1,8 +1,9 @@
 // Speaking a text at once, and what every answer of a voice must be.
+import { defined } from '../data/defined.js';
 import { isRecord } from '../data/json.js';
 import type { AudioPart } from '../data/parts.js';
+import { wholeNumber } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
-import { wholeNumber } from './checks.js';
 import { audio } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';
@@ -67,8 +68,7 @@ function readSpeech(answer: Record<string, unknown>, provider: string, timestamp
   checkAbout({ mediaType: part.mediaType, format, sampleRate }, provider);
   return {
     audio: part,
-    ...(format === undefined ? {} : { format: format as SpeechFormat }),
-    ...(sampleRate === undefined ? {} : { sampleRate: sampleRate as number }),
+    ...defined({ format: format as SpeechFormat | undefined, sampleRate: sampleRate as number | undefined }),
     // Times that were not asked for are left out, so that nobody comes to rely on them.
     ...(timestamps && words !== undefined ? { words: readWords(words, provider) } : {}),
   };

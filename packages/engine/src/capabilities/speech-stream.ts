@@ -1,8 +1,9 @@
+import { defined } from '../data/defined.js';
 import { isRecord } from '../data/json.js';
 import { audioPart } from '../data/parts.js';
+import { shown } from '../data/rules.js';
 import { AdapterError, ValidationError } from '../errors.js';
-import type { RetryEvent } from '../events/events.js';
-import { shown } from './checks.js';
+import type { RetryEvent, WarningEvent } from '../events/events.js';
 import { Feed } from './feed.js';
 import { malformed } from './refusals.js';
 import type { Call } from './run-call.js';
@@ -84,15 +85,10 @@ function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<Speec
   const words: SpokenWord[] = [];
   const speech = (): Partial<Speech> => ({
     ...(about && pieces.length > 0 ? { audio: audioPart(joined(pieces), about.mediaType) } : {}),
-    ...(about?.format === undefined ? {} : { format: about.format }),
-    ...(about?.sampleRate === undefined ? {} : { sampleRate: about.sampleRate }),
+    ...defined({ format: about?.format, sampleRate: about?.sampleRate }),
     ...(settings.timestamps === true && words.length > 0 ? { words } : {}),
   });
-  const accept = (event: SpeechAdapterEvent): boolean => {
-    if (event.type === 'warning') {
-      call.warn(event.warning);
-      return false;
-    }
+  const accept = (event: Exclude<SpeechAdapterEvent, WarningEvent>): boolean => {
     if (event.type === 'speech_start') {
       if (about) throw malformed(provider, 'the sound begins twice');
       const { mediaType, format, sampleRate } = event;
@@ -119,7 +115,7 @@ function speechKind(call: Call, settings: SpeechSettings): Omit<StreamKind<Speec
   };
   return {
     accept,
-    isContent: event => isRecord(event) && event.type === 'audio_delta',
+    isContent: ({ type }) => type === 'audio_delta',
     finish: () => checkWords(words.length > 0 ? { words } : {}, settings, provider),
     content: speech,
   };

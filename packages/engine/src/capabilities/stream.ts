@@ -1,4 +1,5 @@
 // What the caller holds of a stream of speech or transcription. How one runs is told in `run-stream.ts`.
+import { OutcomeStream } from '../events/outcome-stream.js';
 import type { CapabilityOptions } from './call.js';
 
 /** Options of a streamed call. */
@@ -22,73 +23,18 @@ export interface CapabilityEnd<Outcome> {
  * for await (const event of engine.streamSpeech('Hello!')) if (event.type === 'audio_delta') play(event.bytes);
  * ```
  */
-export class CapabilityStream<Event extends { readonly type: string }, Outcome> implements AsyncIterable<Event | CapabilityEnd<Outcome>> {
-  readonly #run: AsyncGenerator<Event, Outcome>;
-  readonly #stop: () => void;
-  readonly #result: { promise: Promise<Outcome>; resolve(outcome: Outcome): void; reject(thrown: unknown): void };
-  #reader: 'none' | 'loop' | 'drain' = 'none';
-  #over = false;
-
+export class CapabilityStream<Event extends { readonly type: string }, Outcome> extends OutcomeStream<
+  Event | CapabilityEnd<Outcome>,
+  Outcome
+> {
   /** `run` returns the outcome; `stop` makes it return soon. */
   constructor(run: AsyncGenerator<Event, Outcome>, stop: () => void) {
-    this.#run = run;
-    this.#stop = stop;
-    let [resolve, reject]: [(outcome: Outcome) => void, (thrown: unknown) => void] = [() => {}, () => {}];
-    const promise = new Promise<Outcome>((onOutcome, onBug) => {
-      [resolve, reject] = [onOutcome, onBug];
-    });
-    promise.catch(() => {});
-    this.#result = { promise, resolve, reject };
+    super(withEnd(run), stop);
   }
+}
 
-  get outcome(): Promise<Outcome> {
-    // A loop that begins in the same turn goes first.
-    queueMicrotask(() => {
-      if (this.#reader !== 'none') return;
-      this.#reader = 'drain';
-      void this.#toTheEnd();
-    });
-    return this.#result.promise;
-  }
-
-  [Symbol.asyncIterator](): AsyncIterator<Event | CapabilityEnd<Outcome>, undefined> {
-    if (this.#reader !== 'none')
-      throw new TypeError('This stream was read already: iterate it once, or keep its events to read them again.');
-    this.#reader = 'loop';
-    return {
-      next: () => this.#next(),
-      return: async () => {
-        this.#stop();
-        await this.#toTheEnd();
-        return { done: true, value: undefined };
-      },
-    };
-  }
-
-  async #next(): Promise<IteratorResult<Event | CapabilityEnd<Outcome>, undefined>> {
-    if (this.#over) return { done: true, value: undefined };
-    try {
-      const { done, value } = await this.#run.next();
-      if (done !== true) return { done: false, value };
-      // Two pulls at once: the second finds the generator used up.
-      if (this.#over) return { done: true, value: undefined };
-      this.#over = true;
-      this.#result.resolve(value);
-      return { done: false, value: { type: 'end', outcome: value } };
-    } catch (thrown) {
-      this.#over = true;
-      this.#result.reject(thrown);
-      throw thrown;
-    }
-  }
-
-  async #toTheEnd(): Promise<void> {
-    try {
-      while (!(await this.#next()).done);
-    } catch {
-      // Whoever awaits the outcome gets it.
-    }
-  }
+async function* withEnd<Event, Outcome>(run: AsyncGenerator<Event, Outcome>): AsyncGenerator<Event | CapabilityEnd<Outcome>, void> {
+  yield { type: 'end', outcome: yield* run };
 }
 
 /** A stream whose run is loaded when somebody reads it. `open` is called once then; `stop` aborts when the reader leaves. */

@@ -1,7 +1,8 @@
 // Writing down a recording, and what every transcript must be.
 import { isRecord } from '../data/json.js';
+import type { Rules } from '../data/rules.js';
 import { AdapterError } from '../errors.js';
-import { checkedRequest, type Rules } from './checks.js';
+import { checkedRequest } from './checks.js';
 import { audio, byteLength } from './nested-rules.js';
 import { isOwnModel, malformed, refuseUnsupported } from './refusals.js';
 import { type Call, type Runtime, runCall } from './run-call.js';

@@ -1,7 +1,7 @@
-import { isRecord } from '../data/json.js';
+import { defined } from '../data/defined.js';
+import { shown } from '../data/rules.js';
 import { AdapterError, ValidationError } from '../errors.js';
-import type { RetryEvent } from '../events/events.js';
-import { shown } from './checks.js';
+import type { RetryEvent, WarningEvent } from '../events/events.js';
 import { Feed } from './feed.js';
 import { malformed } from './refusals.js';
 import type { Call } from './run-call.js';
@@ -103,15 +103,10 @@ function transcriptionKind(call: Call, request: StreamTranscriptionRequest): Omi
   let durationMs: number | undefined;
   const transcript = (): Transcript => ({
     text: committed.join(' '),
-    ...(language === undefined ? {} : { language }),
-    ...(durationMs === undefined ? {} : { durationMs }),
+    ...defined({ language, durationMs }),
     ...(wantsSpans(request) ? { spans } : {}),
   });
-  const accept = (event: TranscriptionAdapterEvent): boolean => {
-    if (event.type === 'warning') {
-      call.warn(event.warning);
-      return false;
-    }
+  const accept = (event: Exclude<TranscriptionAdapterEvent, WarningEvent>): boolean => {
     if (event.type === 'transcription_start') {
       if (begun) throw malformed(provider, 'the transcript begins twice');
       begun = true;
@@ -140,7 +135,7 @@ function transcriptionKind(call: Call, request: StreamTranscriptionRequest): Omi
   };
   return {
     accept,
-    isContent: event => isRecord(event) && (event.type === 'partial_transcript' || event.type === 'committed_transcript'),
+    isContent: ({ type }) => type === 'partial_transcript' || type === 'committed_transcript',
     finish: () => checkSpans(transcript(), request, provider),
     content: ({ status }) => ({ ...transcript(), ...(status !== 'completed' && partial !== '' ? { partial } : {}) }),
   };

@@ -1,9 +1,10 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import type { JsonObject } from '../data/json.js';
 import type { AudioPart } from '../data/parts.js';
+import { flag, oneOf, positive, providerOptions, type Rules, shown, text, wholeNumber } from '../data/rules.js';
 import type { RetryEvent, WarningEvent } from '../events/events.js';
 import type { CapabilityOptions, CapabilityOutcome, CapabilityResponse } from './call.js';
-import { checkedRequest, flag, isIterable, oneOf, positive, providerOptions, type Rules, shown, text, wholeNumber } from './checks.js';
+import { checkedRequest, isIterable } from './checks.js';
 import type { CapabilityEnd, CapabilityStream, StreamOptions } from './stream.js';
 
 /** How something is to be written down. */

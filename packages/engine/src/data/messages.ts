@@ -1,3 +1,4 @@
+import { defined } from './defined.js';
 import type { AssistantPart, ToolCall, ToolCallPart, ToolResultPart, UserPart } from './parts.js';
 
 /** Instructions; they stay where they stand in the thread. */
@@ -57,15 +58,9 @@ export function assistant(content: string | readonly AssistantPart[]): Assistant
 export function toolResult(
   callId: string,
   content: string | readonly ToolResultPart[],
-  options: { readonly name?: string; readonly isError?: boolean } = {},
+  { name, isError }: { readonly name?: string; readonly isError?: boolean | undefined } = {},
 ): ToolMessage {
-  return {
-    role: 'tool',
-    callId,
-    ...(options.name === undefined ? {} : { name: options.name }),
-    content,
-    ...(options.isError === undefined ? {} : { isError: options.isError }),
-  };
+  return { role: 'tool', callId, ...defined({ name }), content, ...defined({ isError }) };
 }
 
 /** All text of a message, its other parts left out. `messageText(user('Hi'))` → `'Hi'` */

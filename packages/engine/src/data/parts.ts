@@ -1,3 +1,4 @@
+import { binaryText } from './bytes.js';
 import type { Json, JsonObject } from './json.js';
 
 /**
@@ -157,8 +158,5 @@ function base64(source: Uint8Array | string): string {
   const fits =
     typeof source === 'string' ? /^[A-Za-z0-9+/]*={0,2}$/.test(source) : Object.prototype.toString.call(source) === '[object Uint8Array]';
   if (!fits) throw new TypeError('Expected base64 text or bytes; read the file and pass its Uint8Array.');
-  if (typeof source === 'string') return source;
-  let binary = '';
-  for (let i = 0; i < source.length; i += 0x8000) binary += String.fromCharCode(...source.subarray(i, i + 0x8000));
-  return btoa(binary);
+  return typeof source === 'string' ? source : btoa(binaryText(source));
 }

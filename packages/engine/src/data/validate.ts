@@ -1,5 +1,6 @@
 import type { Issue } from '../errors.js';
 import { isRecord, jsonFault } from './json.js';
+import { isProviderOptions } from './rules.js';
 
 const PARTS: { readonly [role: string]: ReadonlySet<string> } = {
   user: new Set(['text', 'image', 'audio', 'file']),
@@ -59,8 +60,7 @@ function validatePart(part: unknown, role: string, path: string): Issue[] {
     const fault = jsonFault(value);
     return fault ? [{ path: `${path}.${key}`, reason: `must be JSON, but ${fault}` }] : [];
   };
-  const own = part.providerOptions;
-  const isOwn = own === undefined || (isRecord(own) && Object.values(own).every(isRecord) && jsonFault(own) === undefined);
+  const isOwn = part.providerOptions === undefined || isProviderOptions(part.providerOptions);
   const issues = need('providerOptions', isOwn, 'an object of JSON by provider name, such as { anthropic: {…} }');
   switch (part.type) {
     case 'text':

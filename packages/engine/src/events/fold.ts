@@ -1,14 +1,15 @@
 import { addCost, type Cost } from '../data/cost.js';
-import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
-import { messageToolCalls, toolResult } from '../data/messages.js';
+import { defined } from '../data/defined.js';
+import { type Message, messageText, messageToolCalls, type ToolMessage, toolResult } from '../data/messages.js';
 import type { SourcePart, ToolCall } from '../data/parts.js';
 import { addUsage, type Usage } from '../data/usage.js';
 import type { AntiphonError } from '../errors.js';
-import { repairMessages } from '../loop/repair.js';
+import { repairMessages } from '../history/repair.js';
 import type { StreamEvent } from './events.js';
 import type { Warning } from './finish.js';
 import { OpenStep } from './open-step.js';
 import type { InterruptReason, Outcome, OutcomeBase, Pending, Step } from './outcome.js';
+import { waitingIds } from './pending.js';
 
 /** How a run ended, beside everything that arrived. */
 export type Verdict =
@@ -54,11 +55,8 @@ export class RunFold {
       case 'text_end':
       case 'reasoning_end': {
         const type = event.type === 'text_end' ? 'text' : 'reasoning';
-        this.#openStep().set(event.index, {
-          type,
-          text: event.text,
-          ...(event.providerState === undefined ? {} : { providerState: event.providerState }),
-        });
+        const { text, providerState } = event;
+        this.#openStep().set(event.index, { type, text, ...defined({ providerState }) });
         return;
       }
       case 'tool_call':
@@ -78,7 +76,7 @@ export class RunFold {
         return;
       case 'tool_result': {
         const { callId, content, name, isError } = event;
-        const result = toolResult(callId, content, { name, ...(isError === undefined ? {} : { isError }) });
+        const result = toolResult(callId, content, { name, isError });
         if (this.#step) this.#step.results.set(callId, result);
         else answerEarlierCall(this.#messages, callId, result);
         return;
@@ -131,27 +129,22 @@ export class RunFold {
   }
 
   outcome(verdict: Verdict): Outcome {
-    if (verdict.status === 'interrupted')
-      for (const id of pendingCallIds(verdict.pending)) answerEarlierCall(this.#messages, id, undefined);
+    if (verdict.status === 'interrupted') for (const id of waitingIds(verdict.pending)) answerEarlierCall(this.#messages, id, undefined);
     const steps = this.steps;
     const last = steps.at(-1);
-    const text = last?.message ? assistantText(last.message) : '';
+    const { message, rawFinishReason, model, responseId }: Partial<Step> = last ?? {};
     const base: OutcomeBase = {
-      text,
-      ...(last?.message === undefined ? {} : { message: last.message }),
+      text: message ? messageText(message) : '',
       toolCalls: last?.toolCalls ?? [],
       finishReason: verdict.status === 'failed' ? 'error' : (last?.finishReason ?? 'other'),
-      ...(last?.rawFinishReason === undefined ? {} : { rawFinishReason: last.rawFinishReason }),
       reasoning: this.#reasoning,
       sources: [...this.#sources],
       usage: this.usage,
-      ...(typeof this.#cost === 'object' ? { cost: this.#cost } : {}),
       warnings: [...this.#warnings],
       messages: this.messages,
       steps,
-      ...(last?.model === undefined ? {} : { model: last.model }),
-      ...(last?.responseId === undefined ? {} : { responseId: last.responseId }),
       requestId: this.#requestId,
+      ...defined({ message, rawFinishReason, model, responseId, cost: typeof this.#cost === 'object' ? this.#cost : undefined }),
     };
     return { ...base, ...verdict };
   }
@@ -208,10 +201,6 @@ export function verdictOf(outcome: Outcome): Verdict {
   }
 }
 
-function pendingCallIds({ questions = [], approvals = [], calls = [] }: Pending): string[] {
-  return [...questions.map(question => question.callId), ...[...approvals, ...calls].map(call => call.id)];
-}
-
 /** Puts the result of a call that an earlier run left open in its place, or takes the stopgap for it away when it stays open. */
 function answerEarlierCall(messages: Message[], callId: string, result: ToolMessage | undefined): void {
   const at = messages.findLastIndex(message => message.role === 'assistant');
@@ -225,11 +214,4 @@ function answerEarlierCall(messages: Message[], callId: string, result: ToolMess
   if (result) answers.set(callId, result);
   else answers.delete(callId);
   messages.splice(at + 1, end - at - 1, ...ids.flatMap(id => answers.get(id) ?? []));
-}
-
-function assistantText(message: AssistantMessage): string {
-  if (typeof message.content === 'string') return message.content;
-  let text = '';
-  for (const part of message.content) if (part.type === 'text') text += part.text;
-  return text;
 }

@@ -1,8 +1,8 @@
-import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
+import { defined } from '../data/defined.js';
+import { type AssistantMessage, type Message, messageToolCalls, type ToolMessage } from '../data/messages.js';
 import type { AssistantPart, ToolCall } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
 import type { MessageEnd, MessageStart } from './events.js';
-import type { FinishReason } from './finish.js';
 import type { Step } from './outcome.js';
 
 type OpenPart = { -readonly [K in keyof AssistantPart]: AssistantPart[K] } & { text?: string };
@@ -14,7 +14,6 @@ export class OpenStep {
   /** Where this step's part of all reasoning text begins. */
   reasoningFrom = 0;
   end: MessageEnd | undefined;
-
   readonly #start: MessageStart | undefined;
 
   constructor(start?: MessageStart) {
@@ -41,10 +40,7 @@ export class OpenStep {
 
   messages(): Message[] {
     const message = this.message();
-    if (!message) return [];
-    // Results stand in the order of the calls, whichever finished first.
-    const results = this.calls().flatMap(call => this.results.get(call.id) ?? []);
-    return [message, ...results];
+    return message ? [message, ...this.#resultsOf(messageToolCalls(message))] : [];
   }
 
   message(): AssistantMessage | undefined {
@@ -54,31 +50,32 @@ export class OpenStep {
   }
 
   calls(): ToolCall[] {
-    const calls: ToolCall[] = [];
-    for (const [, part] of [...this.#parts.entries()].sort(([a], [b]) => a - b)) {
-      if (part.type === 'tool_call') {
-        const { type: _, ...call } = part;
-        calls.push(call as ToolCall);
-      }
-    }
-    return calls;
+    const message = this.message();
+    return message ? messageToolCalls(message) : [];
   }
 
   toStep(): Step {
     const message = this.message();
-    const model = this.end?.model ?? this.#start?.model;
-    const responseId = this.end?.responseId ?? this.#start?.responseId;
+    const toolCalls = message ? messageToolCalls(message) : [];
+    const { finishReason = 'other', rawFinishReason, paused, cost }: Partial<MessageEnd> = this.end ?? {};
     return {
-      ...(message === undefined ? {} : { message }),
-      toolCalls: this.calls(),
-      toolResults: this.calls().flatMap(call => this.results.get(call.id) ?? []),
-      finishReason: this.end?.finishReason ?? ('other' satisfies FinishReason),
-      ...(this.end?.rawFinishReason === undefined ? {} : { rawFinishReason: this.end.rawFinishReason }),
-      ...(this.end?.paused === undefined ? {} : { paused: this.end.paused }),
+      toolCalls,
+      toolResults: this.#resultsOf(toolCalls),
+      finishReason,
       usage: this.usage,
-      ...(this.end?.cost === undefined ? {} : { cost: this.end.cost }),
-      ...(model === undefined ? {} : { model }),
-      ...(responseId === undefined ? {} : { responseId }),
+      ...defined({
+        message,
+        rawFinishReason,
+        paused,
+        cost,
+        model: this.end?.model ?? this.#start?.model,
+        responseId: this.end?.responseId ?? this.#start?.responseId,
+      }),
     };
+  }
+
+  /** In the order of the calls, whichever finished first. */
+  #resultsOf(calls: readonly ToolCall[]): ToolMessage[] {
+    return calls.flatMap(call => this.results.get(call.id) ?? []);
   }
 }

@@ -1,12 +1,13 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import { abortable } from '../async/abortable.js';
 import { costOf, findPrice, type PriceTable } from '../data/cost.js';
 import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.js';
 import { type Burst, burstsOf } from '../events/bursts.js';
+import { isContent } from '../events/content.js';
 import type { AdapterEvent, MessageStart, RetryEvent, WarningEvent } from '../events/events.js';
 import { CallDeadlines, type Timeouts } from '../reliability/deadlines.js';
 import type { PartialAnswer } from '../reliability/partial-answer.js';
 import { asAntiphonError, type RetryPolicy, retryingStream } from '../reliability/retrying.js';
-import { abortable } from './abortable.js';
 import { partialAnswers } from './on-demand.js';
 import type { OnStreamError } from './on-stream-error.js';
 
@@ -176,8 +177,4 @@ class ModelCall {
     const cost = price && costOf(event.usage, price);
     return cost ? { ...event, cost } : event;
   }
-}
-
-function isContent(event: AdapterEvent): boolean {
-  return event.type !== 'message_start' && event.type !== 'warning' && event.type !== 'raw';
 }

@@ -1,5 +1,5 @@
 // What most runs do without.
-import { OnDemand } from '../on-demand.js';
+import { OnDemand } from '../async/on-demand.js';
 
 /** For a run whose model calls tools. */
 export const answering = new OnDemand(() => import('./answer-calls.js'));

@@ -1,11 +1,27 @@
-import type { ChatRequest } from '../adapters/chat.js';
-import { isRecord, jsonFault } from '../data/json.js';
+import type { ChatRequest, ModelSettings } from '../adapters/chat.js';
+import { defined } from '../data/defined.js';
+import { isRecord } from '../data/json.js';
+import {
+  anything,
+  flag,
+  isFunction,
+  isJsonObject,
+  isText,
+  oneOf,
+  providerOptions,
+  type Rule,
+  type Rules,
+  shown,
+  signal,
+  wholeNumber,
+} from '../data/rules.js';
 import { isToolContent } from '../data/validate.js';
-import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
+import { retryPolicy } from '../reliability/retrying.js';
 import { isStandardSchema } from '../tools/schema.js';
 
 /** The settings of a model call, in every place where they may stand. */
-export const SETTINGS = [
+const SETTINGS = [
   'temperature',
   'topP',
   'maxTokens',
@@ -18,63 +34,70 @@ export const SETTINGS = [
   'raw',
 ] as const;
 
-type Check = (value: unknown) => boolean;
-const isText: Check = value => typeof value === 'string' && value !== '';
-const isFunction: Check = value => typeof value === 'function';
-const isWhole: Check = value => Number.isInteger(value) && (value as number) > 0;
-const isBetween =
-  (low: number, high: number): Check =>
-  value =>
-    typeof value === 'number' && value >= low && value <= high;
-const isOneOf =
-  (...words: string[]): Check =>
-  value =>
-    words.includes(value as string);
+const isAbove0 = (value: unknown) => typeof value === 'number' && value > 0;
+const between = (low: number, high: number): Rule => [
+  `between ${low} and ${high}`,
+  value => typeof value === 'number' && value >= low && value <= high,
+];
+/** Some of these numbers, and nothing else. */
+const numbers =
+  (...keys: readonly string[]) =>
+  (value: unknown) =>
+    isRecord(value) && Object.entries(value).every(([key, number]) => number === undefined || (keys.includes(key) && isAbove0(number)));
 
-/** What each option must be, in words and as a test. */
-const RULES: { readonly [option: string]: readonly [string, Check] } = {
-  temperature: ['between 0 and 2', isBetween(0, 2)],
-  topP: ['between 0 and 1', isBetween(0, 1)],
-  maxTokens: ['a whole number above 0', isWhole],
+/** What each option must be. */
+const RULES: Rules = {
+  temperature: between(0, 2),
+  topP: between(0, 1),
+  maxTokens: wholeNumber,
   stop: ['a list of texts', value => Array.isArray(value) && value.every(isText)],
-  seed: ['a whole number', value => Number.isInteger(value)],
-  reasoning: ['none, minimal, low, medium or high', isOneOf('none', 'minimal', 'low', 'medium', 'high')],
-  providerOptions: [
-    'an object of JSON by provider name, such as { openai: {…} }',
-    value => isRecord(value) && Object.values(value).every(isRecord) && jsonFault(value) === undefined,
-  ],
+  seed: ['a whole number', Number.isInteger],
+  reasoning: oneOf('none', 'minimal', 'low', 'medium', 'high'),
+  providerOptions,
   model: ['the name of a model', isText],
-  tools: ['a list of tools made by tool()', value => Array.isArray(value)],
+  tools: ['a list of tools made by tool()', Array.isArray],
   toolChoice: [
     'auto, none, required or { tool: name }',
-    value => isOneOf('auto', 'none', 'required')(value) || (isRecord(value) && isText(value.tool)),
+    value => ['auto', 'none', 'required'].includes(value as string) || (isRecord(value) && isText(value.tool)),
   ],
-  output: [
-    'a schema: zod, valibot, arktype or JSON Schema',
-    value => isStandardSchema(value) || (isRecord(value) && jsonFault(value) === undefined),
-  ],
-  outputMode: ['native, tool or instructions', isOneOf('native', 'tool', 'instructions')],
-  mode: ['auto or manual', isOneOf('auto', 'manual')],
-  maxTurns: ['a whole number above 0', isWhole],
+  output: ['a schema: zod, valibot, arktype or JSON Schema', value => isStandardSchema(value) || isJsonObject(value)],
+  outputMode: oneOf('native', 'tool', 'instructions'),
+  mode: oneOf('auto', 'manual'),
+  maxTurns: wholeNumber,
   stopWhen: ['a function of the steps, or a list of them', value => isFunction(value) || (Array.isArray(value) && value.every(isFunction))],
   prepareStep: ['a function of the step', isFunction],
-  budget: ['{ tokens, cost, timeMs, repeatedCalls } with numbers above 0', isBudget],
-  onToolError: ['continue, halt or a function', value => isOneOf('continue', 'halt')(value) || isFunction(value)],
-  resume: ['decisions by call id, such as { call_1: { type: "approved" }, call_2: { type: "result", content: "text" } }', isResume],
+  budget: ['{ tokens, cost, timeMs, repeatedCalls } with numbers above 0', numbers('tokens', 'cost', 'timeMs', 'repeatedCalls')],
+  onToolError: ['continue, halt or a function', value => value === 'continue' || value === 'halt' || isFunction(value)],
+  resume: [
+    'decisions by call id, such as { call_1: { type: "approved" }, call_2: { type: "result", content: "text" } }',
+    value => isRecord(value) && Object.values(value).every(isDecision),
+  ],
   promptCache: ['{ key, retention } with retention short or long', isPromptCache],
-  raw: ['true or false', value => typeof value === 'boolean'],
-  signal: ['an AbortSignal', value => isRecord(value) && 'aborted' in value && isFunction(value.addEventListener)],
-  timeoutMs: ['a number of milliseconds above 0', value => typeof value === 'number' && value > 0],
-  context: ['anything', () => true],
+  raw: flag,
+  signal,
+  timeoutMs: ['a number of milliseconds above 0', isAbove0],
+  context: anything,
   sessionId: ['a text', isText],
   requestId: ['a text', isText],
-  retry: ['false or { maxRetries, baseMs, capMs } with numbers that are not negative, and perhaps a function random', isRetry],
-  timeouts: ['{ firstByteMs, idleMs, stepMs, toolMs } with numbers of milliseconds above 0', isTimeouts],
-  onStreamError: ['surface, restart or continue', isOneOf('surface', 'restart', 'continue')],
+  retry: retryPolicy,
+  timeouts: [
+    '{ firstByteMs, idleMs, stepMs, toolMs } with numbers of milliseconds above 0',
+    numbers('firstByteMs', 'idleMs', 'stepMs', 'toolMs'),
+  ],
+  onStreamError: oneOf('surface', 'restart', 'continue'),
 };
 
 const IN_DEFAULTS: ReadonlySet<string> = new Set([...SETTINGS, 'maxTurns', 'timeouts', 'onStreamError']);
 const IN_REQUEST: ReadonlySet<string> = new Set([...SETTINGS, 'tools', 'toolChoice']);
+
+type Settings = ModelSettings & { readonly model?: string };
+
+/** The settings of several sources, the most important first. */
+export function mergeSettings(...sources: readonly (Settings | undefined)[]): Settings {
+  const merged: Record<string, unknown> = {};
+  for (const key of SETTINGS) merged[key] = sources.find(source => source?.[key] !== undefined)?.[key];
+  return defined(merged);
+}
 
 /** Throws `ConfigurationError` for an option that no call knows, or whose value cannot work. */
 export function checkOptions(options: object): void {
@@ -109,58 +132,23 @@ export function checkRetry(retry: unknown): void {
 }
 
 function check(kind: string, values: object, knows: (key: string) => boolean, hint: string): void {
-  const bad = (message: string) => new ConfigurationError('invalid_option', message);
-  if (!isRecord(values)) throw bad(`The ${kind}s must be an object.`);
+  if (!isRecord(values)) throw invalidOption(`The ${kind}s must be an object.`);
   for (const [key, value] of Object.entries(values)) {
-    if (!knows(key)) throw bad(`Unknown ${kind} "${key}". ${hint}`);
+    if (!knows(key)) throw invalidOption(`Unknown ${kind} "${key}". ${hint}`);
     const rule = RULES[key];
-    if (value !== undefined && rule && !rule[1](value)) throw bad(`${key} must be ${rule[0]}, not ${shown(value)}.`);
+    if (value !== undefined && rule && rule[1](value) !== true) throw invalidOption(`${key} must be ${rule[0]}, not ${shown(value)}.`);
   }
-}
-
-function isRetry(value: unknown): boolean {
-  if (value === false) return true;
-  if (!isRecord(value)) return false;
-  return Object.entries(value).every(
-    ([key, part]) =>
-      part === undefined ||
-      (key === 'random' ? isFunction(part) : ['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof part === 'number' && part >= 0),
-  );
-}
-
-function isTimeouts(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  return Object.entries(value).every(
-    ([key, ms]) => ms === undefined || (['firstByteMs', 'idleMs', 'stepMs', 'toolMs'].includes(key) && typeof ms === 'number' && ms > 0),
-  );
-}
-
-function isBudget(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  return Object.entries(value).every(
-    ([key, limit]) =>
-      ['tokens', 'cost', 'timeMs', 'repeatedCalls'].includes(key) && (limit === undefined || (typeof limit === 'number' && limit > 0)),
-  );
-}
-
-function isResume(value: unknown): boolean {
-  return isRecord(value) && Object.values(value).every(isDecision);
 }
 
 function isDecision(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { type, content, arguments: edited } = value;
   if (type === 'result') return isToolContent(content);
-  return type === 'run' || (type === 'approved' && (edited === undefined || (isRecord(edited) && jsonFault(edited) === undefined)));
+  return type === 'run' || (type === 'approved' && (edited === undefined || isJsonObject(edited)));
 }
 
 function isPromptCache(value: unknown): boolean {
   if (!isRecord(value)) return false;
   const { key, retention } = value;
-  return (key === undefined || isText(key)) && (retention === undefined || isOneOf('short', 'long')(retention));
-}
-
-function shown(value: unknown): string {
-  if (typeof value === 'string') return JSON.stringify(value.slice(0, 80));
-  return typeof value === 'object' && value !== null ? (Array.isArray(value) ? 'this list' : 'this object') : String(value);
+  return (key === undefined || isText(key)) && (retention === undefined || retention === 'short' || retention === 'long');
 }

@@ -15,17 +15,21 @@ import type {
   ToolExecutor,
 } from '../contract.js';
 import type { PriceTable } from '../data/cost.js';
+import { defined } from '../data/defined.js';
 import { isRecord } from '../data/json.js';
 import { type Message, type Thread, user } from '../data/messages.js';
+import { inWords } from '../data/rules.js';
 import { validateMessages } from '../data/validate.js';
 import { ConfigurationError, ValidationError } from '../errors.js';
-import { type OutputShape, outputShape } from '../output/mode.js';
+import { invalidOption } from '../invalid-option.js';
+import type { OutputShape } from '../output/mode.js';
 import type { Timeouts } from '../reliability/deadlines.js';
 import { withToolHelp } from '../tools/compact.js';
 import type { ResultEncoder } from '../tools/encode.js';
+import { toJsonSchema } from '../tools/schema.js';
 import { toolMap } from '../tools/tool.js';
 import type { OnStreamError } from './on-stream-error.js';
-import { checkOptions, checkRequest, SETTINGS } from './options.js';
+import { checkOptions, checkRequest, mergeSettings } from './options.js';
 import { anyOf } from './stop.js';
 
 /** Everything a run needs, checked and merged: call options over the request, the request over the engine's defaults. */
@@ -69,14 +73,9 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
   }
   checkOptions(options);
   const request = asRequest(input);
-  const settings: Record<string, unknown> = {};
-  for (const key of SETTINGS) {
-    const value = options[key] ?? request[key] ?? config.defaults?.[key];
-    if (value !== undefined) settings[key] = value;
-  }
-  const { stopWhen, prepareStep, budget, resume } = options;
+  const { stopWhen, prepareStep, budget, resume, sessionId, timeoutMs } = options;
   if (budget?.cost !== undefined && config.prices === undefined) {
-    throw new ConfigurationError('invalid_option', 'budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
+    throw invalidOption('budget.cost needs prices: createEngine({ prices: { [model]: { input, output } } }).');
   }
   const { timeouts = config.defaults?.timeouts, onStreamError = config.defaults?.onStreamError } = options;
   const toolChoice = options.toolChoice ?? request.toolChoice;
@@ -90,55 +89,55 @@ export function makePlan(engine: Engine, config: EngineConfig, clock: Clock, kin
     adapter,
     messages: request.messages,
     tools,
-    settings,
-    ...(toolChoice === undefined ? {} : { toolChoice }),
-    ...(output === undefined ? {} : { output }),
+    settings: mergeSettings(options, request, config.defaults),
     kind,
     manual: options.mode === 'manual',
     maxTurns: options.maxTurns ?? config.defaults?.maxTurns ?? 8,
-    ...(stopWhen === undefined ? {} : { stopWhen: typeof stopWhen === 'function' ? stopWhen : anyOf(...stopWhen) }),
-    ...(prepareStep === undefined ? {} : { prepareStep }),
-    ...(budget === undefined ? {} : { budget }),
     onToolError: options.onToolError ?? 'continue',
-    ...(resume === undefined ? {} : { resume }),
-    ...(config.executor === undefined ? {} : { executor: config.executor }),
-    ...(config.encodeResult === undefined ? {} : { encode: config.encodeResult }),
     context: options.context ?? config.context,
-    ...(options.sessionId === undefined ? {} : { sessionId: options.sessionId }),
     requestId: options.requestId ?? crypto.randomUUID(),
-    ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
     retry: options.retry ?? config.retry ?? {},
-    ...(timeouts === undefined ? {} : { timeouts }),
-    ...(onStreamError === undefined ? {} : { onStreamError }),
     clock,
     engine,
+    ...defined({
+      toolChoice,
+      output,
+      stopWhen: typeof stopWhen === 'object' ? anyOf(...stopWhen) : stopWhen,
+      prepareStep,
+      budget,
+      resume,
+      executor: config.executor,
+      encode: config.encodeResult,
+      sessionId,
+      timeoutMs,
+      timeouts,
+      onStreamError,
+    }),
   };
 }
 
 /** The shape of a request is data, and is checked as JSON Schema. A thread may carry an `output` of its own that is none. */
-function outputOf({ output, outputMode: mode }: CallOptions, inRequest: unknown, { provider, structuredOutput }: ChatAdapter) {
+function outputOf(
+  { output, outputMode: mode }: CallOptions,
+  inRequest: unknown,
+  { provider, structuredOutput }: ChatAdapter,
+): OutputShape | undefined {
   const asked =
     isRecord(inRequest) && typeof inRequest.name === 'string' && isRecord(inRequest.schema)
       ? (inRequest as unknown as OutputSpec)
       : undefined;
   const schema = output ?? asked?.schema;
   if (asked && !/^[A-Za-z0-9_-]{1,60}$/.test(asked.name)) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `output.name must be 1 to 60 letters, digits, _ or -, not ${JSON.stringify(asked.name)}.`,
-    );
+    throw invalidOption(`output.name must be 1 to 60 letters, digits, _ or -, not ${JSON.stringify(asked.name)}.`);
   }
   if (schema === undefined) {
     if (mode === undefined) return undefined;
-    throw new ConfigurationError('invalid_option', 'outputMode says how to ask for output, but there is no output schema.');
+    throw invalidOption('outputMode says how to ask for output, but there is no output schema.');
   }
   if (mode === 'native' && structuredOutput !== true) {
-    throw new ConfigurationError(
-      'invalid_option',
-      `${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`,
-    );
+    throw invalidOption(`${provider} cannot hold an answer to a schema itself: leave outputMode out, or use tool.`);
   }
-  return outputShape(schema, { ...(mode === undefined ? {} : { mode }), ...(asked?.name === undefined ? {} : { name: asked.name }) });
+  return { schema, json: toJsonSchema(schema, 'output'), name: asked?.name ?? 'answer', ...(mode === undefined ? {} : { mode }) };
 }
 
 function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { readonly messages: readonly Message[] } {
@@ -159,17 +158,15 @@ function asRequest(input: Input): Partial<Omit<ChatRequest, 'messages'>> & { rea
 export function checkMessages(messages: unknown): void {
   const issues = validateMessages(messages);
   if (issues.length === 0) return;
-  const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-  if (issues.length > shown.length) shown.push(`and ${issues.length - shown.length} more`);
-  throw new ValidationError('invalid_message', shown.join('; '), issues);
+  throw new ValidationError('invalid_message', inWords(issues), issues);
 }
 
 /** Throws `ConfigurationError` for a choice that these tools cannot meet. */
 export function checkToolChoice(toolChoice: ToolChoice | undefined, tools: ReadonlyMap<string, Tool>): void {
   if (typeof toolChoice === 'object' && !tools.has(toolChoice.tool)) {
-    throw new ConfigurationError('invalid_option', `toolChoice names "${toolChoice.tool}", which is not among the tools.`);
+    throw invalidOption(`toolChoice names "${toolChoice.tool}", which is not among the tools.`);
   }
   if (toolChoice === 'required' && tools.size === 0) {
-    throw new ConfigurationError('invalid_option', 'toolChoice is "required", but there are no tools.');
+    throw invalidOption('toolChoice is "required", but there are no tools.');
   }
 }

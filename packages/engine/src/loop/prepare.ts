@@ -1,12 +1,13 @@
-import type { ChatAdapter, ChatRequest } from '../adapters/chat.js';
+import type { ChatAdapter, ChatRequest, PreparedRequest } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
-import { ConfigurationError } from '../errors.js';
-import type { RunFold } from '../events/fold.js';
+import { RunFold } from '../events/fold.js';
+import { repairMessages } from '../history/repair.js';
+import { invalidOption } from '../invalid-option.js';
 import { wireTools, withToolHelp } from '../tools/compact.js';
 import { toolMap } from '../tools/tool.js';
-import { checkChanges, SETTINGS } from './options.js';
+import { structuredOutput } from './on-demand.js';
+import { checkChanges, mergeSettings } from './options.js';
 import { checkMessages, checkToolChoice, type Plan } from './plan.js';
-import { repairMessages } from './repair.js';
 
 /** What one model call is made with. */
 export interface PreparedStep {
@@ -24,9 +25,7 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
   if (changes.messages !== undefined) checkMessages(changes.messages);
   const tools = changes.tools ? withToolHelp(toolMap(changes.tools)) : plan.tools;
   const messages = changes.messages ? repairMessages(changes.messages).messages : thread;
-  if (messages.length === 0) throw new ConfigurationError('invalid_option', 'prepareStep left no message to send.');
-  const settings: Record<string, unknown> = { ...plan.settings };
-  for (const key of SETTINGS) if (changes[key] !== undefined) settings[key] = changes[key];
+  if (messages.length === 0) throw invalidOption('prepareStep left no message to send.');
   const toolChoice = changes.toolChoice ?? choiceFor(turn, plan);
   checkToolChoice(toolChoice, tools);
   const specs = wireTools(tools, toolChoice);
@@ -34,12 +33,27 @@ export async function prepare(plan: Plan, turn: number, fold: RunFold): Promise<
     adapter: changes.chat ?? plan.adapter,
     tools,
     request: {
-      ...settings,
+      ...mergeSettings(changes, plan.settings),
       messages,
       ...(specs.length > 0 ? { tools: specs } : {}),
       ...(toolChoice === undefined || specs.length === 0 ? {} : { toolChoice }),
     },
   };
+}
+
+/** The HTTP request of a plan's first model call, unsent, with all that a run would warn of before it. */
+export async function prepareRequest(plan: Plan, signal = new AbortController().signal): Promise<PreparedRequest> {
+  const { messages, warnings } = repairMessages(plan.messages);
+  const { adapter, request } = await prepare(plan, 1, new RunFold({ messages }));
+  const asked = plan.wrap?.(adapter) ?? adapter;
+  if (!asked.prepare) throw invalidOption(`The adapter ${asked.provider} cannot show a request without sending it.`);
+  const output = plan.output && new (await structuredOutput.get()).OutputRun(plan.output);
+  const prepared = await asked.prepare(output?.request(request, adapter) ?? request, {
+    signal,
+    requestId: plan.requestId,
+    clock: plan.clock,
+  });
+  return warnings.length === 0 ? prepared : { ...prepared, warnings: [...warnings, ...prepared.warnings] };
 }
 
 /** A forced call is forced once: on every turn it would keep the model from ever answering. */

@@ -1,21 +1,22 @@
+import { follow } from '../async/signals.js';
 import type { Tool } from '../contract.js';
+import { distinctId } from '../data/distinct-id.js';
 import type { ToolCall } from '../data/parts.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import { type Burst, inBursts } from '../events/bursts.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
 import { RunFold, type Verdict } from '../events/fold.js';
+import { repairMessages } from '../history/repair.js';
 import type { Judgement, OutputRun } from '../output/output-run.js';
+import { noSuchTool } from '../tools/compact.js';
 import type { Answered } from './answer-calls.js';
 import { BudgetWatch } from './budget.js';
-import { distinctId } from './distinct-id.js';
 import { mayRunTools } from './may-run-tools.js';
 import { callModel } from './model-call.js';
 import { answering, structuredOutput } from './on-demand.js';
 import type { Plan } from './plan.js';
 import { prepare } from './prepare.js';
-import { repairMessages } from './repair.js';
-import { follow } from './signals.js';
-import { told } from './told.js';
+import { counted, told } from './told.js';
 
 /**
  * The loop: model call, its tools, again, until the model is done or something stops it. It never throws for the world's failures: the last
@@ -125,11 +126,6 @@ function* handOut(
   }
 }
 
-function counted(fold: RunFold, event: StreamEvent): StreamEvent {
-  fold.push(event);
-  return event;
-}
-
 /** The end of a step, after what there is to say about its structured answer. */
 function stepEnd(step: number, judged: Judgement | undefined): StreamEvent[] {
   const warnings = (judged?.warnings ?? []).map(warning => ({ type: 'warning' as const, warning }));
@@ -152,8 +148,7 @@ function cutOff(call: ToolCall): StreamEvent {
 /** A call to a tool that does not exist is marked as soon as it is known. */
 function checkCall(event: StreamEvent, tools: ReadonlyMap<string, Tool>): StreamEvent {
   if (event.type !== 'tool_call' || event.call.invalid || tools.size === 0 || tools.has(event.call.name)) return event;
-  const names = [...tools.keys()].join(', ');
-  const message = `There is no tool "${event.call.name}". The tools are: ${names}.`;
+  const message = noSuchTool(event.call.name, [...tools.keys()]);
   return { ...event, call: { ...event.call, invalid: { reason: 'unknown_tool', message } } };
 }
 

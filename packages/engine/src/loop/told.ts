@@ -4,8 +4,10 @@ import type { RunFold } from '../events/fold.js';
 
 /** Events on their way to the reader: each counts when it is given out. */
 export function* told(fold: RunFold, events: Burst<StreamEvent>): Generator<StreamEvent> {
-  for (const event of events) {
-    fold.push(event);
-    yield event;
-  }
+  for (const event of events) yield counted(fold, event);
+}
+
+export function counted(fold: RunFold, event: StreamEvent): StreamEvent {
+  fold.push(event);
+  return event;
 }

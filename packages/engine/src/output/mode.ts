@@ -1,9 +1,9 @@
 // How a model is asked for a value of a shape, and how the value is found in what it was made to write.
 import type { ChatAdapter, ChatRequest, ToolChoice } from '../adapters/chat.js';
+import { distinctId } from '../data/distinct-id.js';
 import { isRecord, type Json, type JsonObject } from '../data/json.js';
 import { type Message, system } from '../data/messages.js';
-import { distinctId } from '../loop/distinct-id.js';
-import { type Schema, toJsonSchema } from '../tools/schema.js';
+import type { Schema } from '../tools/schema.js';
 
 /**
  * - `native`: the provider itself holds the answer to the schema (adapters that say `structuredOutput`).
@@ -12,25 +12,28 @@ import { type Schema, toJsonSchema } from '../tools/schema.js';
  */
 export type OutputMode = 'native' | 'tool' | 'instructions';
 
-/** A wished-for shape, ready to be sent. */
+/** The shape that an answer must have. */
 export interface OutputShape {
   /** What the value is checked against; it may transform it. */
   readonly schema: Schema;
-  /** For the provider: always an object, since neither arguments nor every provider's own way can be anything else. */
-  readonly wire: JsonObject;
-  /** The value stands in the member `value` of that object. */
-  readonly wrapped: boolean;
+  /** The same as JSON Schema. */
+  readonly json: JsonObject;
   readonly name: string;
   /** Undefined: the best that the adapter can do. */
   readonly mode?: OutputMode;
 }
 
-/** Throws `TypeError` or `ConfigurationError` (`missing_schema`) for what is no schema or cannot be written as JSON Schema. */
-export function outputShape(schema: Schema, options: { readonly mode?: OutputMode; readonly name?: string } = {}): OutputShape {
-  const json = toJsonSchema(schema, 'output');
-  const wrapped = json.type !== 'object';
-  const { mode, name = 'answer' } = options;
-  return { schema, wire: wrapped ? wrap(json) : json, wrapped, name, ...(mode === undefined ? {} : { mode }) };
+/** A shape as it is sent. */
+export interface WireShape extends OutputShape {
+  /** For the provider: always an object, since neither arguments nor every provider's own way can be anything else. */
+  readonly wire: JsonObject;
+  /** The value stands in the member `value` of that object. */
+  readonly wrapped: boolean;
+}
+
+export function wireShape(shape: OutputShape): WireShape {
+  const wrapped = shape.json.type !== 'object';
+  return { ...shape, wrapped, wire: wrapped ? wrap(shape.json) : shape.json };
 }
 
 /** The mode for a call to this adapter. */
@@ -43,7 +46,7 @@ export function modeFor(shape: OutputShape, adapter: ChatAdapter, { tools = [] }
 
 /** The request with what the mode needs; `tool` is the name of the answer's tool in this request. */
 export function askFor(
-  shape: OutputShape,
+  shape: WireShape,
   mode: OutputMode,
   request: ChatRequest,
   again: boolean,
@@ -64,7 +67,7 @@ function choiceFor({ toolChoice }: ChatRequest, hasTools: boolean, tool: string,
   return toolChoice ?? 'auto';
 }
 
-function withInstructions(messages: readonly Message[], { wire }: OutputShape): readonly Message[] {
+function withInstructions(messages: readonly Message[], { wire }: WireShape): readonly Message[] {
   const text = `Answer with one JSON object and nothing else: no prose, no code fence. It must fit this JSON Schema:\n${JSON.stringify(wire)}`;
   const at = messages.findIndex(({ role }) => role !== 'system');
   // Behind the other instructions, at the same place in every step: a cached beginning stays valid.
@@ -72,7 +75,7 @@ function withInstructions(messages: readonly Message[], { wire }: OutputShape): 
 }
 
 /** The value in what the model wrote. A model that forgot to wrap it is not sent back for that. */
-export function unwrapValue({ wrapped }: OutputShape, written: Json): Json {
+export function unwrapValue({ wrapped }: WireShape, written: Json): Json {
   if (!wrapped || !isRecord(written)) return written;
   return Object.hasOwn(written, 'value') ? (written.value as Json) : written;
 }

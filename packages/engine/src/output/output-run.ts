@@ -8,8 +8,8 @@ import { describe, type Issue, ValidationError } from '../errors.js';
 import type { AdapterEvent, MessageEnd, OutputDelta, RetryEvent, ToolCallEvent, WarningEvent } from '../events/events.js';
 import type { Warning } from '../events/finish.js';
 import type { Step } from '../events/outcome.js';
-import { validate } from '../tools/schema.js';
-import { askFor, modeFor, type OutputMode, type OutputShape, unwrapValue } from './mode.js';
+import { validate } from '../tools/validation.js';
+import { askFor, modeFor, type OutputMode, type OutputShape, unwrapValue, type WireShape, wireShape } from './mode.js';
 import { OutputPreview } from './preview.js';
 
 /** What became of an answer. `repair`: the model is told `messages` and asked once more. */
@@ -37,7 +37,7 @@ const MOST_FAULTS = 50;
  * in every mode and needs no result for a call that has none.
  */
 export class OutputRun {
-  readonly #shape: OutputShape;
+  readonly #shape: WireShape;
   #mode: OutputMode = 'tool';
   #tool: string | undefined;
   #preview: OutputPreview;
@@ -48,7 +48,7 @@ export class OutputRun {
   #asksAgain = false;
 
   constructor(shape: OutputShape) {
-    this.#shape = shape;
+    this.#shape = wireShape(shape);
     this.#preview = this.#newPreview();
   }
 

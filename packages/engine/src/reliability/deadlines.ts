@@ -1,7 +1,7 @@
 import type { Deadline } from '../adapters/chat.js';
+import { follow } from '../async/signals.js';
 import type { Clock } from '../clock.js';
 import { AdapterError } from '../errors.js';
-import { follow } from '../loop/signals.js';
 
 /** How long the parts of a run may take, in milliseconds above 0. What is left out has no limit, apart from `toolMs`. */
 export interface Timeouts {

@@ -1,7 +1,10 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
-import { AdapterError, type AdapterReason, type AntiphonError, ConfigurationError } from '../errors.js';
+import { defined } from '../data/defined.js';
+import { AdapterError, type AdapterReason, type AntiphonError } from '../errors.js';
+import { isContent } from '../events/content.js';
 import type { AdapterEvent } from '../events/events.js';
+import { invalidOption } from '../invalid-option.js';
 import { around } from './around.js';
 import { isDeadlineError } from './deadlines.js';
 import { asAntiphonError } from './retrying.js';
@@ -48,9 +51,9 @@ export interface FallbackOptions {
 export function fallback(adapters: readonly ChatAdapter[], options: FallbackOptions = {}): ChatAdapter {
   const [first] = adapters;
   if (!first || adapters.some(adapter => typeof adapter?.stream !== 'function'))
-    throw new ConfigurationError('invalid_option', 'fallback takes a list of chat adapters, at least one.');
+    throw invalidOption('fallback takes a list of chat adapters, at least one.');
   const { coolDownMs = 30_000, clock } = options;
-  if (!(coolDownMs >= 0)) throw new ConfigurationError('invalid_option', 'coolDownMs must be a number of milliseconds, not negative.');
+  if (!(coolDownMs >= 0)) throw invalidOption('coolDownMs must be a number of milliseconds, not negative.');
   const heat = new Heat(coolDownMs, clock);
   return around(first, {
     structuredOutput: adapters.every(adapter => adapter.structuredOutput === true),
@@ -114,7 +117,7 @@ async function* firstAnswer(
         }
         deadline?.restart();
         held.push(event.type === 'message_start' ? { ...event, provider: adapter.provider, model: event.model ?? adapter.model } : event);
-        if (event.type === 'message_start' || event.type === 'warning' || event.type === 'raw') continue;
+        if (!isContent(event)) continue;
         shown = true;
         heat.answered(adapter);
         const untried = order.slice(place + 1).filter(other => adapters.indexOf(other) < adapters.indexOf(adapter));
@@ -162,14 +165,7 @@ function allFailed(errors: readonly AntiphonError[]): AntiphonError {
   return new AdapterError(
     reason === 'missing_key' ? 'authentication_failed' : (reason as AdapterReason),
     `None of ${errors.length} models answered. ${each}`,
-    {
-      cause: best,
-      retryable,
-      ...(status === undefined ? {} : { status }),
-      ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-      ...(provider === undefined ? {} : { provider }),
-      ...(requestId === undefined ? {} : { requestId }),
-    },
+    { cause: best, retryable, ...defined({ status, retryAfterMs, provider, requestId }) },
   );
 }
 

@@ -1,8 +1,8 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import type { Clock } from '../clock.js';
-import { ConfigurationError } from '../errors.js';
 import type { AdapterEvent } from '../events/events.js';
 import { estimateTokens } from '../history/estimate.js';
+import { invalidOption } from '../invalid-option.js';
 import { around } from './around.js';
 
 /** Limits that a client keeps by itself; whole numbers above 0. What is left out is not limited. */
@@ -30,10 +30,9 @@ export interface Limits {
 export function limited(adapter: ChatAdapter, limits: Limits): ChatAdapter {
   for (const key of Object.keys(limits)) {
     const value = (limits as Record<string, unknown>)[key];
-    if (!KNOWN.includes(key))
-      throw new ConfigurationError('invalid_option', `limited does not know "${key}". It takes ${KNOWN.join(', ')}.`);
+    if (!KNOWN.includes(key)) throw invalidOption(`limited does not know "${key}". It takes ${KNOWN.join(', ')}.`);
     if (value !== undefined && !(Number.isInteger(value) && (value as number) > 0))
-      throw new ConfigurationError('invalid_option', `${key} must be a whole number above 0, not ${String(value)}.`);
+      throw invalidOption(`${key} must be a whole number above 0, not ${String(value)}.`);
   }
   const gate = new Gate(limits);
   return around(adapter, {

@@ -1,7 +1,8 @@
 import type { AdapterContext, ChatAdapter, ChatRequest } from '../adapters/chat.js';
 import { isRecord } from '../data/json.js';
-import { AdapterError, AntiphonError, ConfigurationError, describe } from '../errors.js';
+import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { AdapterEvent } from '../events/events.js';
+import { invalidOption } from '../invalid-option.js';
 import { around } from './around.js';
 
 /** What a middleware is told about the model call. */
@@ -41,7 +42,7 @@ export interface Middleware {
 
 /** Throws `ConfigurationError` for a list that cannot work. */
 export function checkMiddleware(list: unknown): void {
-  const bad = (what: string) => new ConfigurationError('invalid_option', `middleware must be a list of { request?, stream? }, ${what}.`);
+  const bad = (what: string) => invalidOption(`middleware must be a list of { request?, stream? }, ${what}.`);
   if (!Array.isArray(list)) throw bad(`not ${typeof list}`);
   list.forEach((item: unknown, i) => {
     if (!isRecord(item)) throw bad(`but [${i}] is no object`);

@@ -1,8 +1,9 @@
+// Keeps secrets out of everything that people or logs see.
+import { binaryText } from '../data/bytes.js';
 import { AdapterError } from '../errors.js';
 
-/** Keeps secrets out of everything that people or logs see. */
 const HIDDEN = '[redacted]';
-/** Shorter keys are placeholders (`x`, `EMPTY` has five); hiding one letter would only spoil the message. */
+/** Shorter keys are placeholders such as `x`; hiding one letter would only spoil the message. */
 const MIN_LENGTH = 4;
 
 /**
@@ -29,7 +30,8 @@ export function redactor(secrets: readonly string[]): (text: string) => string {
 
 /**
  * The same value without the secrets, in any form that `redactor` knows: texts, headers, plain objects and lists of any depth (copied only when
- * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field. Instead of the secrets it takes a redactor that is already made.
+ * they hold a secret), and errors, which are changed where they stand: message, stack, causes and every field. Instead of the secrets it takes
+ * a redactor that is already made.
  *
  * ```ts
  * redact({ message: 'key sk-123456' }, ['sk-123456']); // { message: 'key [redacted]' }
@@ -95,11 +97,9 @@ function formsOf(secret: string): string[] {
 
 /** The base64 characters that stand wholly for the secret when it begins `offset` bytes after a multiple of three. */
 function base64At(bytes: Uint8Array, offset: number): string {
-  let binary = '\0'.repeat(offset);
-  for (const byte of bytes) binary += String.fromCharCode(byte);
   const first = Math.ceil((offset * 8) / 6);
   const last = Math.floor(((offset + bytes.length) * 8) / 6);
-  return btoa(binary).slice(first, last);
+  return btoa('\0'.repeat(offset) + binaryText(bytes)).slice(first, last);
 }
 
 /** Like encodeURIComponent, which throws on half a surrogate pair. */

@@ -1,10 +1,12 @@
 // When something that failed is sent again. The one retry loop of the house; it knows nothing of what is sent.
+
+import { abortable } from '../async/abortable.js';
+import { follow } from '../async/signals.js';
 import { type Clock, sleep } from '../clock.js';
 import { isRecord } from '../data/json.js';
+import { isFunction, type Rule } from '../data/rules.js';
 import { AdapterError, AntiphonError, describe } from '../errors.js';
 import type { RetryEvent } from '../events/events.js';
-import { abortable } from '../loop/abortable.js';
-import { follow } from '../loop/signals.js';
 
 /** When a model call that failed is sent again. Waits double from `baseMs`, with jitter; a provider's own wait is obeyed up to `capMs`. */
 export interface RetryPolicy {
@@ -18,16 +20,16 @@ export interface RetryPolicy {
   readonly random?: () => number;
 }
 
-const POLICY_AMOUNTS: ReadonlySet<string> = new Set<keyof RetryPolicy>(['maxRetries', 'baseMs', 'capMs']);
+/** What a policy must be so that it can work. */
+export const retryPolicy: Rule = [
+  'false or { maxRetries, baseMs, capMs } with numbers that are not negative, and perhaps a function random',
+  value => value === false || (isRecord(value) && Object.entries(value).every(isPolicyPart)),
+];
 
-/** True for `false` and for a policy that can work. `isRetryPolicy({ maxRetries: 1 })` → `true` */
-export function isRetryPolicy(value: unknown): value is RetryPolicy | false {
-  if (value === false) return true;
-  if (!isRecord(value)) return false;
-  return Object.entries(value).every(([key, part]) => {
-    if (part === undefined) return true;
-    return key === 'random' ? typeof part === 'function' : POLICY_AMOUNTS.has(key) && typeof part === 'number' && part >= 0;
-  });
+function isPolicyPart([key, value]: readonly [string, unknown]): boolean {
+  if (value === undefined) return true;
+  if (key === 'random') return isFunction(value);
+  return ['maxRetries', 'baseMs', 'capMs'].includes(key) && typeof value === 'number' && value >= 0;
 }
 
 /** What a retry needs beside its policy. */

@@ -1,12 +1,14 @@
 import { isRecord, type Json, jsonFault } from '../data/json.js';
 import { messageText, type UserMessage } from '../data/messages.js';
+import { isJsonObject } from '../data/rules.js';
 import { isToolContent } from '../data/validate.js';
 import { SessionError, ValidationError } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
+import { waitingIds } from '../events/pending.js';
+import { quietly } from '../quietly.js';
 import type { ResultEncoder } from '../tools/encode.js';
-import { validate } from '../tools/schema.js';
+import { validate } from '../tools/validation.js';
 import type { SessionEntry } from './entries.js';
-import { waitingIds } from './open-calls.js';
 
 /** An entry that takes a call off what is waited for. */
 export type SettlingEntry = Extract<SessionEntry, { readonly type: 'answer' | 'approve' }>;
@@ -35,9 +37,9 @@ export async function answerEntry({ id, pending }: Asked, callId: string, value:
 /** The entry that approves a call. */
 export function approveEntry(asked: Asked, callId: string, edited: unknown): SettlingEntry {
   mustBeApproval(asked, callId);
-  if (edited !== undefined && (!isRecord(edited) || jsonFault(edited) !== undefined))
+  if (edited !== undefined && !isJsonObject(edited))
     throw new TypeError(`approve(${JSON.stringify(callId)}): arguments must be an object of JSON values.`);
-  return { type: 'approve', callId, ...(edited === undefined ? {} : { arguments: structuredClone(edited) as never }) };
+  return { type: 'approve', callId, ...(edited === undefined ? {} : { arguments: structuredClone(edited) }) };
 }
 
 /** The entry that denies a call; the model is told why. */
@@ -77,19 +79,11 @@ async function checkAnswer({ question, options }: PendingQuestion, value: Json):
   if (!isRecord(schema)) return value;
   const asIs = await validate(schema as never, value);
   if (asIs.ok) return asIs.value;
-  const parsed = typeof value === 'string' ? parse(value) : undefined;
+  const parsed = typeof value === 'string' ? quietly((): unknown => JSON.parse(value)) : undefined;
   if (parsed !== undefined) {
     const meant = await validate(schema as never, parsed);
     if (meant.ok) return meant.value;
   }
   const reasons = asIs.issues.map(({ path, reason }) => (path === '$' ? reason : `${path}: ${reason}`)).join('; ');
   throw new ValidationError('invalid_answer', `The answer to "${question}" does not fit: ${reasons}`, asIs.issues);
-}
-
-function parse(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }

@@ -1,10 +1,12 @@
+import { defined } from '../data/defined.js';
 import type { JsonObject } from '../data/json.js';
 import { type AssistantMessage, type Message, messageToolCalls, toolResult } from '../data/messages.js';
 import type { ErrorJson } from '../errors.js';
 import type { Pending, PendingQuestion } from '../events/outcome.js';
+import { isWaiting, pendingOnly } from '../events/pending.js';
 import type { EncodedResult } from '../tools/encode.js';
 import { UNKNOWN_EFFECT } from './decide.js';
-import { isWaiting, openCalls, pendingOnly, unansweredIds } from './open-calls.js';
+import { openCalls, unansweredIds } from './open-calls.js';
 import type { SessionJson } from './session-json.js';
 import { breakOff, type OpenTurn, type SessionState, stateOf, turnHistory } from './state.js';
 
@@ -78,7 +80,7 @@ export function applyEntry(state: SessionState, entry: SessionEntry): SessionSta
       const { status, keep, messages, pending, error } = entry;
       const history = turnHistory(turnOf(state)).keep(keep).add(messages);
       const revision = state.revision + 1;
-      return { ...rest, revision, status, history, pending, ...(error === undefined ? {} : { error }), approved: [], started: [] };
+      return { ...rest, revision, status, history, pending, ...defined({ error }), approved: [], started: [] };
     }
     case 'answer': {
       const before = breakOff(state);
@@ -88,7 +90,7 @@ export function applyEntry(state: SessionState, entry: SessionEntry): SessionSta
     case 'approve': {
       const before = breakOff(state);
       const { callId, arguments: edited } = entry;
-      const approved = [...before.approved, { callId, ...(edited === undefined ? {} : { arguments: edited }) }];
+      const approved = [...before.approved, { callId, ...defined({ arguments: edited }) }];
       return settled(before, callId, { approved });
     }
     case 'replace':
@@ -146,7 +148,7 @@ function turnOf({ turn }: SessionState): OpenTurn {
 }
 
 function resultOf({ callId, name, content, isError }: CallResult) {
-  return toolResult(callId, content, { name, ...(isError === undefined ? {} : { isError }) });
+  return toolResult(callId, content, { name, isError });
 }
 
 function without(ids: readonly string[], id: string): readonly string[] {

@@ -1,29 +1,5 @@
 import { type Message, messageToolCalls } from '../data/messages.js';
 import type { ToolCall } from '../data/parts.js';
-import type { Pending } from '../events/outcome.js';
-
-/** True when something must be answered from outside before the conversation can go on. */
-export function isWaiting({ questions = [], approvals = [], calls = [] }: Pending): boolean {
-  return questions.length + approvals.length + calls.length > 0;
-}
-
-/** Ids of everything that is waited for. */
-export function waitingIds({ questions = [], approvals = [], calls = [] }: Pending): string[] {
-  return [...questions.map(question => question.callId), ...[...approvals, ...calls].map(call => call.id)];
-}
-
-/** What is pending without the calls that `keep` refuses. */
-export function pendingOnly(pending: Pending, keep: (callId: string) => boolean): Pending {
-  const questions = pending.questions?.filter(question => keep(question.callId)) ?? [];
-  const approvals = pending.approvals?.filter(call => keep(call.id)) ?? [];
-  const calls = pending.calls?.filter(call => keep(call.id)) ?? [];
-  return {
-    ...(questions.length > 0 ? { questions } : {}),
-    ...(approvals.length > 0 ? { approvals } : {}),
-    ...(calls.length > 0 ? { calls } : {}),
-    ...(pending.halts === undefined ? {} : { halts: pending.halts }),
-  };
-}
 
 /** Calls at the end of the conversation that have no result: those of the last assistant message, when only results stand behind it. */
 export function openCalls(messages: Pick<readonly Message[], 'length' | 'at'>): readonly ToolCall[] {

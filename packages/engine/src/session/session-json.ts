@@ -1,9 +1,10 @@
 import { isRecord, type JsonObject, jsonFault } from '../data/json.js';
 import type { Message } from '../data/messages.js';
+import { inWords, isText } from '../data/rules.js';
 import { validateMessages } from '../data/validate.js';
 import { type ErrorJson, type Issue, ValidationError } from '../errors.js';
 import type { Pending } from '../events/outcome.js';
-import { isWaiting } from './open-calls.js';
+import { isWaiting } from '../events/pending.js';
 
 /** A call that was approved and has not run yet. */
 export interface ApprovedCall {
@@ -53,7 +54,7 @@ export function readSessionJson(json: unknown): SessionJson {
   if (data.version !== VERSION)
     throw bad(`version ${JSON.stringify(data.version) ?? 'undefined'} is not known here; update @antiphon/engine`);
   const issues = [
-    ...need('id', isName(data.id), 'must be a text'),
+    ...need('id', isText(data.id), 'must be a text'),
     ...need('revision', isCount(data.revision), 'must be a whole number'),
     ...need('status', STATUSES.has(data.status), `must be one of ${[...STATUSES].join(', ')}`),
     ...validateMessages(data.messages),
@@ -61,17 +62,14 @@ export function readSessionJson(json: unknown): SessionJson {
     ...need('error', data.error === undefined || (isRecord(data.error) && typeof data.error.reason === 'string'), 'must be an error'),
     ...need('batch', isCount(data.batch), 'must be a whole number'),
     ...listIssues('approved', data.approved, item => [
-      ...need('callId', isName(item.callId), 'must name a call'),
+      ...need('callId', isText(item.callId), 'must name a call'),
       ...need('arguments', item.arguments === undefined || isRecord(item.arguments), 'must be an object'),
     ]),
-    ...need('started', data.started === undefined || (Array.isArray(data.started) && data.started.every(isName)), 'must be a list of ids'),
+    ...need('started', data.started === undefined || (Array.isArray(data.started) && data.started.every(isText)), 'must be a list of ids'),
   ];
   if (issues.length === 0 && (data.status === 'waiting') !== isWaiting(data.pending as Pending))
     issues.push({ path: 'status', reason: 'must be waiting exactly when something is pending' });
-  if (issues.length > 0) {
-    const shown = issues.slice(0, 10).map(({ path, reason }) => `${path} ${reason}`);
-    throw bad(shown.join('; '), issues);
-  }
+  if (issues.length > 0) throw bad(inWords(issues), issues);
   return structuredClone(data) as unknown as SessionJson;
 }
 
@@ -84,7 +82,7 @@ function pendingIssues(pending: unknown): Issue[] {
   const { questions, approvals, calls } = pending;
   return [
     ...listIssues('pending.questions', questions, item => [
-      ...need('callId', isName(item.callId), 'must name a call'),
+      ...need('callId', isText(item.callId), 'must name a call'),
       ...need('name', typeof item.name === 'string', 'must be a string'),
       ...need('question', typeof item.question === 'string', 'must be a string'),
     ]),
@@ -95,7 +93,7 @@ function pendingIssues(pending: unknown): Issue[] {
 
 function callIssues(call: Record<string, unknown>): Issue[] {
   return [
-    ...need('id', isName(call.id), 'must be a non-empty string'),
+    ...need('id', isText(call.id), 'must be a non-empty string'),
     ...need('name', typeof call.name === 'string', 'must be a string'),
     ...need('arguments', isRecord(call.arguments), 'must be an object'),
   ];
@@ -108,10 +106,6 @@ function listIssues(path: string, list: unknown, itemIssues: (item: Record<strin
     const found = isRecord(item) ? itemIssues(item) : [{ path: '', reason: 'must be an object' }];
     return found.map(issue => ({ path: `${path}[${i}]${issue.path && `.${issue.path}`}`, reason: issue.reason }));
   });
-}
-
-function isName(value: unknown): boolean {
-  return typeof value === 'string' && value !== '';
 }
 
 function isCount(value: unknown): boolean {

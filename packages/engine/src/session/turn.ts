@@ -5,11 +5,12 @@ import { ToolError } from '../errors.js';
 import type { StreamEvent } from '../events/events.js';
 import { RunFold } from '../events/fold.js';
 import type { Failed, Outcome } from '../events/outcome.js';
+import { isWaiting } from '../events/pending.js';
+import { quietly } from '../quietly.js';
 import { encodeResult } from '../tools/encode.js';
 import { executeTool } from '../tools/execute.js';
 import type { SessionEntry } from './entries.js';
 import { commonLength } from './history.js';
-import { isWaiting } from './open-calls.js';
 import { type SessionState, turnHistory } from './state.js';
 
 /** What a turn needs of its session. */
@@ -56,7 +57,7 @@ export class TurnRecorder {
         const { question, options } = outcome;
         await this.#record({ type: 'question', callId, name, question, ...(options === undefined ? {} : { options }) });
       } else if (outcome.type === 'ok' || outcome.type === 'halt') {
-        const content = attempt(() => encode(outcome.value ?? null));
+        const content = quietly(() => encode(outcome.value ?? null));
         // What cannot be encoded is told by its event.
         if (content !== undefined && isToolContent(content)) await this.#result({ callId, name, content });
       }
@@ -143,12 +144,4 @@ function failed(outcome: Outcome, error: Failed['error']): Failed {
 /** Safe as an HTTP header, and different for different parts. */
 function escapePart(part: string): string {
   return encodeURIComponent(part.replace(/\p{Surrogate}/gu, half => `%${half.charCodeAt(0).toString(16)}`));
-}
-
-function attempt<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
-  }
 }

@@ -1,6 +1,7 @@
 // Names of OpenTelemetry's semantic conventions for generative AI, from our data: https://github.com/open-telemetry/semantic-conventions-genai
 import type { ChatRequest } from '../adapters/chat.js';
 import type { Cost } from '../data/cost.js';
+import { defined } from '../data/defined.js';
 import type { Message } from '../data/messages.js';
 import type { AssistantPart, ToolResultPart, UserPart } from '../data/parts.js';
 import type { Usage } from '../data/usage.js';
@@ -46,13 +47,6 @@ export function usageAttributes(usage: Usage, cost: Cost | undefined): Attribute
     // The conventions have no word for money; this one is read by several backends. US dollars.
     'gen_ai.usage.cost': cost?.total,
   });
-}
-
-/** Attributes without those that have no value. */
-export function defined(values: Record<string, AttributeValue | undefined>): Attributes {
-  const attributes: Attributes = {};
-  for (const [key, value] of Object.entries(values)) if (value !== undefined) attributes[key] = value;
-  return attributes;
 }
 
 /** Messages in the conventions' JSON shape: `[{ role, parts: [{ type, content }] }]`. Bytes are left out. */

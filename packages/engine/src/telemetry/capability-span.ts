@@ -1,7 +1,8 @@
 // Spans of the capabilities beside chat. The conventions know `embeddings` and `generate_content`, whatever is generated; `rerank` is proposed
 // and in use (semantic-conventions-genai#253); `moderation` and `classification` are our words, since none of theirs fits.
 import type { CapabilityMethod, CapabilityReport, CapabilityUsage } from '../capabilities/call.js';
-import { type Attributes, defined, providerName, usageAttributes } from './attributes.js';
+import { defined } from '../data/defined.js';
+import { type Attributes, providerName, usageAttributes } from './attributes.js';
 import { askedOf, givenIn } from './capability-content.js';
 import { CLIENT, fail, type OtelOptions } from './otel-api.js';
 import type { CapabilityInfo, CapabilityObserver } from './telemetry.js';

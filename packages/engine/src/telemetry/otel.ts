@@ -1,8 +1,9 @@
 import type { ChatRequest } from '../adapters/chat.js';
+import { defined } from '../data/defined.js';
 import type { AssistantPart, ToolCall } from '../data/parts.js';
 import type { MessageEnd, RetryEvent, StreamEvent } from '../events/events.js';
 import type { Outcome } from '../events/outcome.js';
-import { type Attributes, defined, messagesJson, providerName, requestAttributes, usageAttributes } from './attributes.js';
+import { type Attributes, messagesJson, providerName, requestAttributes, usageAttributes } from './attributes.js';
 import { capabilitySpan } from './capability-span.js';
 import { CLIENT, ERROR, fail, INTERNAL, type OtelContext, type OtelOptions, type OtelSpan } from './otel-api.js';
 import type { RunInfo, RunObserver, Telemetry } from './telemetry.js';

@@ -4,6 +4,7 @@ import type { SpeechAdapterEvent } from '../capabilities/speech.js';
 import type { TranscriptionAdapterEvent } from '../capabilities/transcription.js';
 import type { Clock } from '../clock.js';
 import type { AdapterEvent, RetryEvent, StreamEvent } from '../events/events.js';
+import { quietly } from '../quietly.js';
 import { around } from '../reliability/around.js';
 
 /** A run that begins. Holds neither keys nor content. */
@@ -68,7 +69,7 @@ export interface Telemetry {
   capability?(info: CapabilityInfo): CapabilityObserver | undefined;
 }
 
-/** Telemetry at work on one run. */
+/** Telemetry at work on one run. A watcher that breaks must not break what it watches. */
 export class Observation {
   readonly #telemetry: Telemetry;
   readonly #info: RunInfo;
@@ -109,14 +110,5 @@ export class Observation {
         return inner.stream(request, context);
       },
     });
-  }
-}
-
-/** A watcher that breaks must not break what it watches. */
-export function quietly<T>(work: () => T): T | undefined {
-  try {
-    return work();
-  } catch {
-    return undefined;
   }
 }

@@ -8,8 +8,8 @@ import type { FinishReason } from '../events/finish.js';
 import { checkChatEvents } from './chat-events.js';
 import type { ChatScenario, ChatUnderTest, MakeChatAdapter } from './chat-scenario.js';
 import {
-  bounded,
   type ConformanceCase,
+  caseMaker,
   contextFor,
   eventually,
   expectEqual,
@@ -19,7 +19,7 @@ import {
   SERVER_FAILURES,
   thrownBy,
   violation,
-  WatchedSignal,
+  type WatchedSignal,
 } from './conformance.js';
 
 const HELLO: ChatRequest = frozen({ messages: [user('Say hello.')] });
@@ -52,11 +52,7 @@ const callsOf = (events: readonly AdapterEvent[]): ToolCall[] => events.flatMap(
  * ```
  */
 export function adapterConformance(makeAdapter: MakeChatAdapter): ConformanceCase[] {
-  const testOf = (name: string, scenario: ChatScenario, work: (test: ChatUnderTest, watched: WatchedSignal) => Promise<void>) =>
-    bounded(name, async () => {
-      const test = await makeAdapter(scenario);
-      if (test) await work(test, new WatchedSignal());
-    });
+  const testOf = caseMaker(makeAdapter);
   /** The whole answer, checked for its shape. */
   const answerOf = (name: string, scenario: ChatScenario, check: (events: readonly AdapterEvent[]) => void, request = TOOLS) =>
     testOf(name, scenario, async (test, watched) => {

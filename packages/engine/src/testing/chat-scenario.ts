@@ -1,5 +1,6 @@
 import type { ChatAdapter } from '../adapters/chat.js';
 import type { Usage } from '../data/usage.js';
+import type { AdapterUnderTest } from './request-conformance.js';
 
 /** What the model's server does, in neutral words. It answers every request in the same way. */
 export interface ChatScenario {
@@ -20,12 +21,7 @@ export interface ChatScenario {
 }
 
 /** An adapter whose server behaves as a scenario says, and what can be seen of that server. */
-export interface ChatUnderTest {
-  readonly adapter: ChatAdapter;
-  /** Requests that the server got. */
-  requests(): number;
-  /** Answers that are still being sent; for adapters with connections. */
-  open?(): number;
+export interface ChatUnderTest extends AdapterUnderTest<ChatAdapter> {
   /** Pieces of an `endless` answer that the server could send. */
   sent?(): number;
 }

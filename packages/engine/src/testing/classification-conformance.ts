@@ -1,8 +1,8 @@
 import type { ClassificationAdapter, ClassificationResponse } from '../capabilities/classification.js';
 import { choiceQuestion, scoreQuestion, yesNoQuestion } from '../capabilities/questions.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, expectEqual, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, expectEqual, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 
 const REQUEST = frozen({
   state: 'Where is my parcel?!',

@@ -30,11 +30,11 @@ export function expectEqual(found: unknown, expected: unknown, what: string): vo
   expectThat(a === b, `${what} is ${a}, not ${b}`);
 }
 
-/** Seconds after which a case has hung. */
+/** Milliseconds after which a case has hung. */
 const LIMIT_MS = 5_000;
 
 /** A case whose work must end within five seconds of the machine's clock. */
-export function bounded(name: string, work: () => Promise<void>): ConformanceCase {
+function bounded(name: string, work: () => Promise<void>): ConformanceCase {
   return {
     name,
     async run() {
@@ -45,6 +45,15 @@ export function bounded(name: string, work: () => Promise<void>): ConformanceCas
       await Promise.race([work(), hung]).finally(cancel);
     },
   };
+}
+
+/** Names cases and gives each an adapter of its own. `make` gives none when the provider cannot get into a scenario; then the case passes. */
+export function caseMaker<Test, Scenario>(make: (scenario: Scenario) => Test | undefined | Promise<Test | undefined>) {
+  return (name: string, scenario: Scenario, work: (test: Test, watched: WatchedSignal) => Promise<void>) =>
+    bounded(name, async () => {
+      const test = await make(scenario);
+      if (test) await work(test, new WatchedSignal());
+    });
 }
 
 /** Waits until something that the other side does has happened. */

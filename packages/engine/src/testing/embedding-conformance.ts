@@ -1,7 +1,7 @@
 import type { EmbeddingAdapter, EmbeddingResponse } from '../capabilities/embeddings.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, contextFor, expectEqual, expectThat, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, contextFor, expectEqual, expectThat, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 
 const INPUT = ['one', 'zwei', '三'];
 const VECTORS = [[1, 0.5], [0, -1], [0.25, 3e-5]]; // biome-ignore format: a table

@@ -1,8 +1,8 @@
 import type { ImageAdapter, ImageResponse } from '../capabilities/images.js';
 import { imagePart } from '../data/parts.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, expectEqual, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, expectEqual, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 
 const PICTURE = imagePart(new Uint8Array([137, 80, 78, 71]), 'image/png');
 const ANSWER: ImageResponse = { images: [PICTURE] };

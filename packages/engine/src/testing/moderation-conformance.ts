@@ -1,7 +1,7 @@
 import type { ModerationAdapter, ModerationResponse } from '../capabilities/moderation.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, expectEqual, expectThat, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, expectEqual, expectThat, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 
 const INPUT = frozen(['Hello', 'I will find you']);
 const ANSWER: ModerationResponse = {

@@ -1,4 +1,5 @@
 // What a recording of one HTTP exchange is, and how a request becomes a part of it without its secrets.
+import { binaryText } from '../data/bytes.js';
 import { isRecord } from '../data/json.js';
 import { redactor } from '../reliability/redact.js';
 
@@ -107,7 +108,7 @@ export function describeHeaders(headers: Headers, hide: (text: string) => string
 export function masked(chunks: readonly Uint8Array[], secrets: readonly string[]): Uint8Array[] {
   const hide = redactor(secrets);
   // One character per byte, so that places in the text are places in the bytes.
-  let whole = chunks.map(latin1).join('');
+  let whole = chunks.map(binaryText).join('');
   const changes = (text: string) => hide(text) !== text;
   for (let from = 0; changes(whole.slice(from)); ) {
     const end = smallest(from, whole.length, to => changes(whole.slice(from, to)));
@@ -126,7 +127,7 @@ export function encodeBytes(bytes: Uint8Array): RecordedBytes {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes) };
   } catch {
-    return { base64: btoa(latin1(bytes)) };
+    return { base64: btoa(binaryText(bytes)) };
   }
 }
 
@@ -143,12 +144,6 @@ function smallest(low: number, high: number, holds: (value: number) => boolean):
     else below = middle;
   }
   return at;
-}
-
-function latin1(bytes: Uint8Array): string {
-  let text = '';
-  for (let at = 0; at < bytes.length; at += 0x8000) text += String.fromCharCode(...bytes.subarray(at, at + 0x8000));
-  return text;
 }
 
 async function bodyOf(body: BodyInit | undefined): Promise<RecordedRequest['body']> {

@@ -2,8 +2,8 @@
 import type { AdapterContext } from '../adapters/chat.js';
 import type { CapabilityResponse } from '../capabilities/call.js';
 import {
-  bounded,
   type ConformanceCase,
+  caseMaker,
   contextFor,
   eventually,
   expectEqual,
@@ -11,7 +11,6 @@ import {
   failureOf,
   SERVER_FAILURES,
   thrownBy,
-  WatchedSignal,
 } from './conformance.js';
 
 /** What the provider's server does, in neutral words: it gives this answer, it fails, or it never answers. */
@@ -37,15 +36,6 @@ export type MakeAdapter<Adapter, Scenario> = (
 interface Named {
   readonly provider: string;
   readonly model: string;
-}
-
-/** Names cases and gives each an adapter of its own. */
-export function caseMaker<Adapter, Scenario>(make: MakeAdapter<Adapter, Scenario>) {
-  return (name: string, scenario: Scenario, work: (test: AdapterUnderTest<Adapter>, watched: WatchedSignal) => Promise<void>) =>
-    bounded(name, async () => {
-      const test = await make(scenario);
-      if (test) await work(test, new WatchedSignal());
-    });
 }
 
 /** The common rules. `answer` is what a good server says to the request that `ask` sends; `ask` must send a frozen one. */

@@ -1,7 +1,7 @@
 import type { RerankAdapter, RerankResponse } from '../capabilities/rerank.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, expectEqual, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, expectEqual, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 
 const REQUEST = frozen({ query: 'storms', documents: ['Sun', 'Hail', 'Wind'] });
 const ANSWER: RerankResponse = { results: [{ index: 1, score: 0.9 }, { index: 2, score: 0.5 }, { index: 0, score: 0.1 }] }; // biome-ignore format: a table

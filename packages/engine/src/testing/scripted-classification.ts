@@ -32,9 +32,7 @@ export function scriptedClassification(
     maxQuestions,
     maxOptions,
     maxLevels,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

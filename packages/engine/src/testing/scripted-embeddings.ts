@@ -24,9 +24,7 @@ export function scriptedEmbeddings(
     provider: 'scripted',
     model,
     maxBatchSize,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

@@ -33,9 +33,7 @@ export function scriptedImages(
     maxImages,
     maxInputImages,
     mask,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

@@ -24,9 +24,7 @@ export function scriptedModeration(
     model,
     maxBatchSize,
     images,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

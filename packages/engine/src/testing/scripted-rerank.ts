@@ -23,9 +23,7 @@ export function scriptedRerank(
     provider: 'scripted',
     model,
     maxDocuments,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

@@ -99,9 +99,7 @@ export function scriptedSpeech(
     maxTextChars,
     unsupported,
     heard,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },

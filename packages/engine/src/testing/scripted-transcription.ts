@@ -8,6 +8,7 @@ import type {
   TranscriptSpan,
 } from '../capabilities/transcription.js';
 import { sleep } from '../clock.js';
+import { defined } from '../data/defined.js';
 import { Script, type Scripted, type Turns } from './scripted-turns.js';
 
 /** One segment of what a scripted transcriber hears. */
@@ -69,9 +70,7 @@ export function scriptedTranscription(
     logprobs,
     sampleRates,
     ...limits,
-    get requests() {
-      return script.requests;
-    },
+    requests: script.requests,
     get remaining() {
       return script.remaining;
     },
@@ -90,8 +89,7 @@ export function scriptedTranscription(
       const language = segments.find(segment => segment.language !== undefined)?.language;
       return {
         text: segments.map(({ text }) => text).join(' '),
-        ...(language === undefined ? {} : { language }),
-        ...(hearing.durationMs === undefined ? {} : { durationMs: hearing.durationMs }),
+        ...defined({ language, durationMs: hearing.durationMs }),
         ...(request.timestamps || request.logprobs ? { spans: segments.flatMap(({ spans = [] }) => spans) } : {}),
         usage: hearing.usage ?? {},
         model: request.model ?? model,
@@ -124,7 +122,7 @@ export function scriptedTranscription(
       while (rest.length > 0) yield* commit();
       if (hearing.error) throw hearing.error;
       const { durationMs, usage = {} } = hearing;
-      yield { type: 'transcription_end', usage, model: request.model ?? model, ...(durationMs === undefined ? {} : { durationMs }) };
+      yield { type: 'transcription_end', usage, model: request.model ?? model, ...defined({ durationMs }) };
     },
   };
 }

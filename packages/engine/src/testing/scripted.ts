@@ -7,6 +7,7 @@ import type { Usage } from '../data/usage.js';
 import { AdapterError } from '../errors.js';
 import type { AdapterEvent } from '../events/events.js';
 import type { FinishReason } from '../events/finish.js';
+import { Script, type Scripted } from './scripted-turns.js';
 
 /** What a scripted model answers once. Everything is optional; an empty turn is an empty answer that stops. */
 export interface ScriptedReply {
@@ -40,12 +41,7 @@ export type ScriptedTurn =
   | ((request: ChatRequest) => Exclude<ScriptedTurn, (request: ChatRequest) => unknown>);
 
 /** A scripted model, and what was asked of it. */
-export interface ScriptedChat extends ChatAdapter {
-  /** Every request that was sent, in order. */
-  readonly requests: readonly ChatRequest[];
-  /** Turns that were not used yet. */
-  readonly remaining: number;
-}
+export interface ScriptedChat extends ChatAdapter, Scripted<ChatRequest> {}
 
 /**
  * A chat model for tests that says what it is told, in order. Each one has its own cursor. One call more than there are turns fails with
@@ -59,26 +55,19 @@ export function scripted(
   turns: readonly ScriptedTurn[],
   options: { readonly model?: string; readonly structuredOutput?: boolean } = {},
 ): ScriptedChat {
-  const requests: ChatRequest[] = [];
-  let next = 0;
+  const script = new Script<ChatRequest, string | ScriptedReply | readonly AdapterEvent[]>(turns);
   return {
     provider: 'scripted',
     model: options.model ?? 'scripted',
     ...(options.structuredOutput === undefined ? {} : { structuredOutput: options.structuredOutput }),
-    requests,
+    requests: script.requests,
     get remaining() {
-      return turns.length - next;
+      return script.remaining;
     },
     async *stream(request: ChatRequest, context: AdapterContext): AsyncGenerator<AdapterEvent> {
       context.signal.throwIfAborted();
       checkRequest(request);
-      requests.push(request);
-      if (next >= turns.length) {
-        throw new AdapterError('script_exhausted', `The script has ${turns.length} turns, and this is call ${requests.length}.`);
-      }
-      const turn = turns[next++];
-      const said = typeof turn === 'function' ? turn(request) : turn;
-      if (said instanceof Error) throw said;
+      const said = await script.answer(request, context);
       yield* Array.isArray(said) ? (said as AdapterEvent[]) : play(said as string | ScriptedReply, request, context, options.model);
     },
   };

@@ -1,8 +1,8 @@
 import type { SpeechAdapter, SpeechResponse } from '../capabilities/speech.js';
 import { audioPart } from '../data/parts.js';
 import { createEngine } from '../engine.js';
-import { type ConformanceCase, expectEqual, frozen } from './conformance.js';
-import { caseMaker, expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
+import { type ConformanceCase, caseMaker, expectEqual, frozen } from './conformance.js';
+import { expectCompleted, type MakeAdapter, type RequestScenario, requestCases } from './request-conformance.js';
 import { type StreamScenario, streamCases } from './stream-conformance.js';
 
 const TEXT = 'Good evening.';

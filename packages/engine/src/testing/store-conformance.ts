@@ -1,16 +1,11 @@
 import type { Json } from '../data/json.js';
 import { createEngine } from '../engine.js';
-import { AntiphonError, type StoreError } from '../errors.js';
+import type { AntiphonError, StoreError } from '../errors.js';
 import { createSession, openSession } from '../session/open-session.js';
 import type { SessionStore } from '../session/store.js';
 import { tool } from '../tools/tool.js';
+import { type ConformanceCase, expectEqual, failureOf } from './conformance.js';
 import { scripted } from './scripted.js';
-
-/** One rule of a contract, for any test runner: `run` rejects, with what was seen, when it does not hold. */
-export interface ConformanceCase {
-  readonly name: string;
-  run(): Promise<void>;
-}
 
 /**
  * What every session store must do. `makeStore` gives an empty one each time. `reopen` gives another one over the same data, as another
@@ -162,21 +157,13 @@ const CASES: { readonly [name: string]: Check } = {
 };
 
 function same(seen: unknown, expected: unknown): void {
-  const [a, b] = [seen, expected].map(value => JSON.stringify(value) ?? 'undefined');
-  if (a !== b) throw new Error(`Expected ${b?.slice(0, 500)}, but it is ${a?.slice(0, 500)}.`);
+  expectEqual(seen, expected, 'what is stored');
 }
 
 async function refused(work: Promise<unknown>, reason: StoreError['reason']): Promise<void> {
-  const error: unknown = await work.then(
-    () => undefined,
-    thrown => thrown,
-  );
-  isStoreError(error, reason);
+  isStoreError(await failureOf(work, [reason], 'the store'), reason);
 }
 
-function isStoreError(error: unknown, reason: StoreError['reason']): void {
-  if (!AntiphonError.isInstance(error) || error.name !== 'StoreError' || error.reason !== reason)
-    throw new Error(
-      `Expected a StoreError with the reason ${reason}, but it is ${error instanceof Error ? `${error.name}: ${error.message}` : String(error)}.`,
-    );
+function isStoreError({ name, reason }: AntiphonError, expected: StoreError['reason']): void {
+  expectEqual([name, reason], ['StoreError', expected], 'the error');
 }

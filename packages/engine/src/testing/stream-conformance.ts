@@ -3,6 +3,7 @@ import type { AdapterContext } from '../adapters/chat.js';
 import { sleep, systemClock } from '../clock.js';
 import {
   type ConformanceCase,
+  caseMaker,
   contextFor,
   eventually,
   expectEqual,
@@ -11,7 +12,7 @@ import {
   SERVER_FAILURES,
   thrownBy,
 } from './conformance.js';
-import { caseMaker, type MakeAdapter } from './request-conformance.js';
+import type { MakeAdapter } from './request-conformance.js';
 
 /**
  * What the provider's server does with a stream: it says `answer`, and then `complete`: that this is all; `lost`: the connection breaks;

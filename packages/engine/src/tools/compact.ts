@@ -1,11 +1,17 @@
 import type { ToolChoice, ToolSpec } from '../adapters/chat.js';
 import type { Tool } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
-import { ConfigurationError } from '../errors.js';
-import { tool, toolSpec } from './tool.js';
+import { invalidOption } from '../invalid-option.js';
+import { toolSpec } from './tool.js';
 
 const HELP = 'tool_help';
 const ANY_OBJECT: JsonObject = { type: 'object' };
+const NAMES: JsonObject = {
+  type: 'object',
+  properties: { names: { type: 'array', items: { type: 'string' } } },
+  required: ['names'],
+  additionalProperties: false,
+};
 const MAX_SUMMARY = 160;
 
 /** Adds `tool_help` when some tool is compact. Throws `ConfigurationError` when the user's own tool has that name. */
@@ -13,19 +19,15 @@ export function withToolHelp(tools: ReadonlyMap<string, Tool>): ReadonlyMap<stri
   const compact = [...tools.values()].filter(({ compact }) => compact);
   if (compact.length === 0) return tools;
   if (tools.has(HELP)) {
-    throw new ConfigurationError('invalid_option', `A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
+    throw invalidOption(`A tool named "${HELP}" cannot stand beside compact tools, whose help has that name.`);
   }
-  const help = tool({
+  const help: Tool = {
     name: HELP,
     description: 'The full description and argument schema of tools that are marked [compact]. Ask before you call one for the first time.',
-    input: {
-      type: 'object',
-      properties: { names: { type: 'array', items: { type: 'string' } } },
-      required: ['names'],
-      additionalProperties: false,
-    },
-    run: args => (args.names as readonly string[]).map(name => helpFor(name, tools)).join('\n\n'),
-  });
+    input: NAMES,
+    inputSchema: NAMES,
+    run: ({ names }: { readonly names: readonly string[] }) => names.map(name => helpFor(name, tools)).join('\n\n'),
+  };
   return new Map([...tools, [HELP, help]]);
 }
 
@@ -35,11 +37,17 @@ export function wireTools(tools: ReadonlyMap<string, Tool>, choice: ToolChoice |
   return [...tools.values()].map(tool => (tool.compact && tool.name !== forced ? stub(tool) : toolSpec(tool)));
 }
 
-/** What a compact tool tells the model that called it wrongly. */
+/** What the model is told of a tool that it asked about, or that it called wrongly. */
 export function helpFor(name: string, tools: ReadonlyMap<string, Tool>): string {
   const found = tools.get(name);
-  if (!found) return `There is no tool "${name}". The tools are: ${[...tools.keys()].filter(key => key !== HELP).join(', ')}.`;
+  const known = [...tools.keys()].filter(key => key !== HELP);
+  if (!found) return noSuchTool(name, known);
   return `${found.name}: ${found.description}\nArguments (JSON Schema): ${JSON.stringify(found.inputSchema)}`;
+}
+
+/** What the model is told when it calls a tool that does not exist. */
+export function noSuchTool(name: string, known: readonly string[]): string {
+  return `There is no tool "${name}". ${known.length > 0 ? `The tools are: ${known.join(', ')}.` : 'No tools are available.'}`;
 }
 
 function stub({ name, description, summary, inputSchema }: Tool): ToolSpec {

@@ -1,9 +1,11 @@
 import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
 import { type Json, jsonFault } from '../data/json.js';
-import { describe, type Issue, ToolError } from '../errors.js';
+import { describe, ToolError } from '../errors.js';
+import { checkArguments } from './arguments.js';
 import { isReservedHaltReason, isToolResult, ok } from './result.js';
-import { validate } from './schema.js';
 import { checkHandler } from './tool.js';
+
+export { invalidArguments } from './arguments.js';
 
 /**
  * The default executor: checks the arguments, calls the handler and gives its result. Tagged results pass untouched; a plain value becomes
@@ -19,18 +21,11 @@ import { checkHandler } from './tool.js';
 export async function executeTool(tool: Tool, args: unknown, context: ToolContext): Promise<ToolOutcome> {
   checkHandler(`tool "${tool.name}"`, tool.run);
   if (!tool.run) return new ToolError('not_found', `The tool "${tool.name}" has no handler here.`);
-  let input: unknown;
-  try {
-    // A copy: what a handler does to its arguments must not change what the thread says the model wrote.
-    const checked = await validate(tool.input, structuredClone(args));
-    if (!checked.ok) return invalidArguments(tool.name, checked.issues);
-    input = checked.value;
-  } catch (cause) {
-    return new ToolError('invalid_arguments', `The arguments of "${tool.name}" could not be checked: ${describe(cause)}`, { cause });
-  }
+  const input = await checkArguments(tool, args);
+  if (input instanceof ToolError) return input;
   let returned: unknown;
   try {
-    returned = await (tool.run as (args: unknown, context: ToolContext) => unknown)(input, context);
+    returned = await (tool.run as (args: unknown, context: ToolContext) => unknown)(input.value, context);
     if (isAsyncIterable(returned)) returned = await lastOf(returned, context);
   } catch (cause) {
     return new ToolError('handler_raised', `The tool "${tool.name}" failed: ${describe(cause)}`, { cause });
@@ -68,15 +63,6 @@ function checkReturn(name: string, returned: unknown): ToolOutcome {
       return fault ? bad(`${fault} in halt()`) : returned;
     }
   }
-}
-
-/** An error that tells the model every fault, so that it can mend its call. */
-export function invalidArguments(name: string, issues: readonly Issue[]): ToolError {
-  const list = issues
-    .slice(0, 10)
-    .map(({ path, reason }) => `${path}: ${reason}`)
-    .join('; ');
-  return new ToolError('invalid_arguments', `The arguments of "${name}" do not fit its schema, so it was not run. ${list}`);
 }
 
 function isAsyncIterable(value: unknown): value is AsyncIterable<Json, unknown> {

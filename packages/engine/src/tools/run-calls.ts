@@ -1,17 +1,17 @@
-import type { Tool, ToolOutcome } from '../contract.js';
+import type { Tool, ToolFailure, ToolOutcome } from '../contract.js';
+import { defined } from '../data/defined.js';
 import { toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import { isToolContent } from '../data/validate.js';
 import { describe, ToolError } from '../errors.js';
 import type { StreamEvent, ToolResultEvent } from '../events/events.js';
 import type { PendingQuestion } from '../events/outcome.js';
+import { checkArguments } from './arguments.js';
 import type { BatchContext, BatchReport } from './batch.js';
-import { helpFor } from './compact.js';
-import { encodeFailure, encodeResult, type ResultEncoder } from './encode.js';
-import { invalidArguments } from './execute.js';
+import { helpFor, noSuchTool } from './compact.js';
+import { encodeFailure, encodeResult } from './encode.js';
 import { Inbox } from './inbox.js';
 import { runOne } from './run-one.js';
-import { validate } from './schema.js';
 
 /** How a call left the batch. */
 type Left =
@@ -19,6 +19,8 @@ type Left =
   | { readonly as: 'asked'; readonly question: PendingQuestion }
   | { readonly as: 'approval' | 'manual' }
   | { readonly as: 'halted'; readonly halt: BatchReport['halts'][number] };
+
+const ANSWERED: Left = { as: 'answered' };
 
 /**
  * Runs the calls of one assistant message, all at once, and yields what happens as it happens. Every call gets exactly one `tool_result`,
@@ -62,16 +64,16 @@ async function handle(
 ): Promise<Left> {
   const tool = call.invalid ? undefined : batch.tools.get(call.name);
   if (!tool) {
-    emit(refusal(call, batch.tools));
-    return { as: 'answered' };
+    emit(failed(call, call.invalid?.message ?? noSuchTool(call.name, [...batch.tools.keys()])));
+    return ANSWERED;
   }
   const manual = tool.manual || !tool.run;
   if (manual || (!isApproved && needsApproval(tool, call))) {
     // Nobody should be asked about a call that cannot be run anyway.
-    const faults = await faultsOf(tool, call, batch);
-    if (faults) {
-      emit(errorResult(call, faults));
-      return { as: 'answered' };
+    const checked = await checkArguments(tool, call.arguments);
+    if (checked instanceof ToolError) {
+      emit(failed(call, failureText(tool, checked, batch)));
+      return ANSWERED;
     }
     if (manual) return { as: 'manual' };
     emit({ type: 'approval_request', call });
@@ -96,20 +98,18 @@ async function settle(
   batch: BatchContext,
   emit: (event: StreamEvent) => void,
 ): Promise<Left> {
-  const about = { callId: call.id, name: call.name };
-  const { encode = encodeResult } = batch;
   switch (outcome.type) {
     case 'ok':
-      emit(encoded(about, () => encode(outcome.value ?? null)));
-      return { as: 'answered' };
+      emit(encoded(call, batch, () => outcome.value));
+      return ANSWERED;
     case 'halt': {
-      emit(encoded(about, () => encode(outcome.value ?? null)));
+      emit(encoded(call, batch, () => outcome.value));
       const value = outcome.value === undefined ? {} : { value: toJson(outcome.value, `The value of halt() in "${call.name}"`) };
       return { as: 'halted', halt: { callId: call.id, reason: outcome.reason, ...value } };
     }
     case 'ask_user': {
       const { question, options } = outcome;
-      const asked: PendingQuestion = { ...about, question, ...(options === undefined ? {} : { options }) };
+      const asked: PendingQuestion = { callId: call.id, name: call.name, question, ...defined({ options }) };
       emit({ type: 'question', ...asked });
       return { as: 'asked', question: asked };
     }
@@ -122,12 +122,11 @@ async function settle(
 async function settleFailure(
   tool: Tool,
   call: ToolCall,
-  failure: Extract<ToolOutcome, { type: 'fail' | 'error' }>,
+  failure: ToolFailure,
   batch: BatchContext,
   emit: (event: StreamEvent) => void,
 ): Promise<Left> {
-  const about = { callId: call.id, name: call.name };
-  const { onToolError: policy, signal, encode = encodeResult } = batch;
+  const { onToolError: policy, signal } = batch;
   let verdict: unknown = policy;
   if (typeof policy === 'function' && !signal.aborted) {
     try {
@@ -139,14 +138,12 @@ async function settleFailure(
     }
   }
   if (typeof verdict === 'object' && verdict !== null && 'result' in verdict) {
-    emit(encoded(about, () => encode((verdict as { result: unknown }).result ?? null)));
-    return { as: 'answered' };
+    emit(encoded(call, batch, () => verdict.result));
+    return ANSWERED;
   }
-  const text = failure.type === 'fail' ? encodeFailure(failure.reason) : failure.message;
-  const help = tool.compact && failure.type === 'error' && failure.reason === 'invalid_arguments';
-  emit({ type: 'tool_result', ...about, content: help ? `${text}\n${helpFor(tool.name, batch.tools)}` : text, isError: true });
-  if (verdict === 'continue' || typeof verdict === 'function') return { as: 'answered' };
-  return { as: 'halted', halt: { callId: call.id, reason: 'tool_error', value: text } };
+  emit(failed(call, failureText(tool, failure, batch)));
+  if (verdict === 'continue' || typeof verdict === 'function') return ANSWERED;
+  return { as: 'halted', halt: { callId: call.id, reason: 'tool_error', value: messageOf(failure) } };
 }
 
 function report(calls: readonly ToolCall[], left: ReadonlyMap<string, Left>): BatchReport {
@@ -164,42 +161,28 @@ function report(calls: readonly ToolCall[], left: ReadonlyMap<string, Left>): Ba
   return { questions, approvals, manual, halts };
 }
 
-async function faultsOf(tool: Tool, call: ToolCall, { tools }: BatchContext): Promise<ToolError | undefined> {
-  try {
-    const checked = await validate(tool.input, call.arguments);
-    if (checked.ok) return undefined;
-    const error = invalidArguments(tool.name, checked.issues);
-    return tool.compact ? new ToolError('invalid_arguments', `${error.message}\n${helpFor(tool.name, tools)}`) : error;
-  } catch (cause) {
-    return new ToolError('invalid_arguments', `The arguments of "${tool.name}" could not be checked: ${describe(cause)}`, { cause });
-  }
+function messageOf(failure: ToolFailure): string {
+  return failure.type === 'fail' ? encodeFailure(failure.reason) : failure.message;
 }
 
-function errorResult(call: ToolCall, error: ToolError): ToolResultEvent {
-  return { type: 'tool_result', callId: call.id, name: call.name, content: error.message, isError: true };
+/** What the model is told of a failure. After a wrong call of a compact tool it sees that one's schema. */
+function failureText(tool: Tool, failure: ToolFailure, { tools }: BatchContext): string {
+  const isMisuse = tool.compact && failure.type === 'error' && failure.reason === 'invalid_arguments';
+  return isMisuse ? `${messageOf(failure)}\n${helpFor(tool.name, tools)}` : messageOf(failure);
 }
 
-function encoded(about: { callId: string; name: string }, encode: () => ReturnType<ResultEncoder>): ToolResultEvent {
+function encoded(call: ToolCall, { encode = encodeResult }: BatchContext, value: () => unknown): ToolResultEvent {
   try {
-    const content = encode();
+    const content = encode(value() ?? null);
     if (!isToolContent(content)) throw new TypeError('the encoder gave neither text nor parts');
-    return { type: 'tool_result', ...about, content };
+    return { type: 'tool_result', callId: call.id, name: call.name, content };
   } catch (error) {
-    return {
-      type: 'tool_result',
-      ...about,
-      content: `The result of "${about.name}" could not be encoded: ${describe(error)}`,
-      isError: true,
-    };
+    return failed(call, `The result of "${call.name}" could not be encoded: ${describe(error)}`);
   }
 }
 
-function refusal(call: ToolCall, tools: ReadonlyMap<string, Tool>): StreamEvent {
-  const known = [...tools.keys()];
-  const message =
-    call.invalid?.message ??
-    `There is no tool "${call.name}". ${known.length > 0 ? `The tools are: ${known.join(', ')}.` : 'No tools are available.'}`;
-  return { type: 'tool_result', callId: call.id, name: call.name, content: message, isError: true };
+function failed({ id, name }: ToolCall, content: string): ToolResultEvent {
+  return { type: 'tool_result', callId: id, name, content, isError: true };
 }
 
 function needsApproval(tool: Tool, call: ToolCall): boolean {

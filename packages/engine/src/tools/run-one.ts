@@ -1,8 +1,9 @@
+import { follow } from '../async/signals.js';
 import type { Tool, ToolContext, ToolOutcome } from '../contract.js';
+import { defined } from '../data/defined.js';
 import { isRecord, type Json, toJson } from '../data/json.js';
 import type { ToolCall } from '../data/parts.js';
 import { describe, ToolError } from '../errors.js';
-import { follow } from '../loop/signals.js';
 import type { BatchContext } from './batch.js';
 import { executeTool } from './execute.js';
 
@@ -17,10 +18,9 @@ export async function runOne(tool: Tool, call: ToolCall, batch: BatchContext, on
   let over = false;
   const context: ToolContext = {
     context: batch.context,
-    ...(batch.sessionId === undefined ? {} : { sessionId: batch.sessionId }),
+    ...defined({ sessionId: batch.sessionId, engine: batch.engine }),
     requestId: batch.requestId,
     call,
-    ...(batch.engine === undefined ? {} : { engine: batch.engine }),
     signal: own.signal,
     progress: value => {
       const plain = toJson(value, `What "${tool.name}" gives to progress()`);

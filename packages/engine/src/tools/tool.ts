@@ -1,29 +1,25 @@
 import type { ToolSpec } from '../adapters/chat.js';
 import type { Tool, ToolDefinition } from '../contract.js';
 import { isRecord, type JsonObject } from '../data/json.js';
-import { ConfigurationError } from '../errors.js';
+import { invalidOption } from '../invalid-option.js';
 import { objectAtRoot } from './object-at-root.js';
 import { NO_ARGUMENTS, type Schema, toJsonSchema } from './schema.js';
 
 const NAME = /^[A-Za-z0-9_-]{1,64}$/;
-const KEYS: ReadonlySet<string> = new Set([
-  ...[
-    'name',
-    'description',
-    'input',
-    'run',
-    'manual',
-    'approve',
-    'timeoutMs',
-    'maxConcurrency',
-    'sequential',
-    'idempotent',
-    'summary',
-    'compact',
-  ],
-  // A tool that was made already may be made again with some keys replaced.
-  'inputSchema',
-]);
+const KEYS: readonly string[] = [
+  'name',
+  'description',
+  'input',
+  'run',
+  'manual',
+  'approve',
+  'timeoutMs',
+  'maxConcurrency',
+  'sequential',
+  'idempotent',
+  'summary',
+  'compact',
+];
 const RESERVED_NAMES: ReadonlySet<string> = new Set(['auto', 'none', 'required']);
 
 /**
@@ -52,7 +48,8 @@ export function tool<const S extends Schema = JsonObject>(definition: ToolDefini
   if (typeof description !== 'string')
     throw new TypeError(`${label}: description must be a string; it tells the model when to use the tool.`);
   for (const key of Object.keys(definition)) {
-    if (!KEYS.has(key)) throw new TypeError(`${label}: unknown key "${key}". A tool has ${[...KEYS].slice(0, -1).join(', ')}.`);
+    // A tool that was made already may be made again with some keys replaced.
+    if (!KEYS.includes(key) && key !== 'inputSchema') throw new TypeError(`${label}: unknown key "${key}". A tool has ${KEYS.join(', ')}.`);
   }
   checkHandler(label, run);
   if (definition.timeoutMs !== undefined && !(typeof definition.timeoutMs === 'number' && definition.timeoutMs > 0))
@@ -94,7 +91,7 @@ export function toolMap(tools: readonly Tool[]): ReadonlyMap<string, Tool> {
   for (const tool of tools as readonly Tool[]) {
     if (!isRecord(tool) || !isRecord(tool.inputSchema) || typeof tool.name !== 'string')
       throw new TypeError('tools must be made by tool({ name, description, input, run }).');
-    if (map.has(tool.name)) throw new ConfigurationError('invalid_option', `Two tools are named "${tool.name}"; names must be unique.`);
+    if (map.has(tool.name)) throw invalidOption(`Two tools are named "${tool.name}"; names must be unique.`);
     map.set(tool.name, tool);
   }
   return map;

@@ -1,7 +1,8 @@
 import { isRecord } from '../../data/json.js';
 import { StoreError } from '../../errors.js';
-import { fileNameOf } from '../../session/node/file-name.js';
-import { nodeModules } from '../../session/node/modules.js';
+import { orNone } from '../../node/file-errors.js';
+import { fileNameOf } from '../../node/file-name.js';
+import { nodeModules } from '../../node/modules.js';
 import type { StreamEvent } from '../events.js';
 import type { EventLog, NumberedEvent } from '../resumable.js';
 
@@ -28,13 +29,10 @@ export function fileEventLog<E = StreamEvent>(folder: string): EventLog<E> {
     async *read(streamId, afterSeq) {
       const { files } = await nodeModules();
       const path = await pathOf(streamId);
-      let text: string;
-      try {
-        text = await files.readFile(path, 'utf8');
-      } catch (cause) {
-        if ((cause as { code?: unknown }).code === 'ENOENT') return;
+      const reading = files.readFile(path, 'utf8').catch(orNone(''));
+      const text = await reading.catch(cause => {
         throw new StoreError('io', `${path} cannot be read.`, { cause });
-      }
+      });
       const lines = text.split('\n');
       // What stands behind the last line break is a line that was not finished.
       for (const [i, line] of lines.slice(0, -1).entries()) {

@@ -2,12 +2,13 @@
 import type { FileHandle } from 'node:fs/promises';
 import { type Clock, systemClock } from '../../clock.js';
 import { AntiphonError, describe, StoreError } from '../../errors.js';
+import { codeOf, orNone } from '../../node/file-errors.js';
+import { fileNameOf, idOfFileName } from '../../node/file-name.js';
+import { nodeModules } from '../../node/modules.js';
 import { conflict } from '../conflict.js';
 import type { SessionStore } from '../store.js';
-import { fileNameOf, idOfFileName } from './file-name.js';
-import { codeOf, withLock } from './lock.js';
+import { withLock } from './lock.js';
 import { appendLine, headerLine, type LogContent, readLog, readTail } from './log-file.js';
-import { nodeModules } from './modules.js';
 
 export interface FileStoreOptions {
   /** Milliseconds to wait for another process that writes the same session; default 5000. */
@@ -205,14 +206,6 @@ async function statOf(path: string) {
   const { stat } = await nodeFiles();
   const found = await stat(path, { bigint: true }).catch(orNone(undefined));
   return found && { ino: found.ino, size: Number(found.size), stamp: `${found.ino} ${found.size} ${found.mtimeNs}` };
-}
-
-/** For a file that is not there. */
-function orNone<T>(none: T): (error: unknown) => T {
-  return error => {
-    if (codeOf(error) === 'ENOENT') return none;
-    throw error;
-  };
 }
 
 function checkId(path: string, found: string, id: string): void {

@@ -2,7 +2,8 @@
 import { type Clock, sleep } from '../../clock.js';
 import { isRecord } from '../../data/json.js';
 import { StoreError } from '../../errors.js';
-import { nodeModules } from './modules.js';
+import { codeOf } from '../../node/file-errors.js';
+import { nodeModules } from '../../node/modules.js';
 
 /** Who holds a lock. */
 interface Holder {
@@ -155,9 +156,4 @@ function locked(path: string, holder: Holder | 'empty', waitMs: number): StoreEr
     `${path} was held by ${who} for ${waitMs} ms. If that process is no longer there, delete the file; otherwise try again.`,
     { retryable: true },
   );
-}
-
-/** The system's code of a file error. `codeOf(error) === 'ENOENT'` */
-export function codeOf(error: unknown): unknown {
-  return error instanceof Error && 'code' in error ? error.code : undefined;
 }

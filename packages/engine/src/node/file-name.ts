@@ -5,8 +5,9 @@ const DEVICE = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 const MAX_LENGTH = 120;
 
 /**
- * The name of a session's file, without its ending: safe in every folder, and different for different ids also where case does not count.
- * Everything but small letters, digits, `-` and `_` is percent-encoded; what would be too long, or a device, becomes `~` and a hash.
+ * The name of the file of a session or a stream, without its ending: safe in every folder, and different for different ids also where case
+ * does not count. Everything but small letters, digits, `-` and `_` is percent-encoded; what would be too long, or a device, becomes `~` and a
+ * hash.
  */
 export async function fileNameOf(id: string): Promise<string> {
   const lone = /\p{Surrogate}/u.test(id);

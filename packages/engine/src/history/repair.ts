@@ -1,8 +1,8 @@
+import { distinctId } from '../data/distinct-id.js';
 import type { AssistantMessage, Message, ToolMessage } from '../data/messages.js';
 import { toolResult } from '../data/messages.js';
 import type { AssistantPart } from '../data/parts.js';
 import type { Warning } from '../events/finish.js';
-import { distinctId } from './distinct-id.js';
 
 const UNANSWERED = 'This call was not run: the conversation went on without it.';
 

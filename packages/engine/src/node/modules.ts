@@ -1,9 +1,9 @@
 /// <reference types="node" />
-import { StoreError } from '../../errors.js';
+import { StoreError } from '../errors.js';
 
 /**
- * What the file store needs of Node, loaded only when something is read or written: the engine itself runs where there are no files. It
- * awaits each in a `try`, since bundlers for the browser leave such imports alone. Throws `StoreError` (`io`) where there is no Node.
+ * What files need of Node, loaded only when something is read or written: the engine itself runs where there are no files. It awaits each in a
+ * `try`, since bundlers for the browser leave such imports alone. Throws `StoreError` (`io`) where there is no Node.
  */
 export async function nodeModules() {
   try {
