@@ -14,12 +14,17 @@ async function finish(session: Session) {
   }
 }
 
-/** Every call has one result, and each of them stands behind its call. */
+/** Every call has one result, and each of them stands behind its call, before anybody says anything else. */
 function openOrDouble(session: Session): string[] {
   const open = new Set<string>();
   const wrong: string[] = [];
-  for (const message of session.messages) {
-    if (message.role === 'tool' && !open.delete(message.callId)) wrong.push(`double ${message.callId}`);
+  for (const [i, message] of session.messages.entries()) {
+    if (message.role === 'tool') {
+      if (!open.delete(message.callId)) wrong.push(`double ${message.callId}`);
+      continue;
+    }
+    wrong.push(...[...open].map(id => `open ${id} before ${i}`));
+    open.clear();
     if (message.role === 'assistant' && typeof message.content !== 'string')
       for (const part of message.content) if (part.type === 'tool_call') open.add(part.id);
   }
@@ -32,12 +37,23 @@ const PLOT: readonly (ScriptedReply | string)[] = [
   'All done.',
 ];
 
-describe('a crash', () => {
-  const points = Array.from({ length: 20 }, (_, i) => i + 1).flatMap(at => [false, true].map(wrote => ({ at, wrote })));
+/** Servers that count the calls of each answer from 0. */
+const SAME_IDS: readonly (ScriptedReply | string)[] = [
+  ...['pay', 'book', 'pay'].map(name => ({ toolCalls: [call(name, 'a')] })),
+  'All done.',
+];
 
-  test.each(points)('at append $at (written: $wrote) loses nothing and repeats nothing', async ({ at, wrote }) => {
+describe('a crash', () => {
+  const points = Array.from({ length: 20 }, (_, i) => i + 1).flatMap(at =>
+    [false, true].flatMap(wrote => [
+      { at, wrote, plot: PLOT, story: 'many calls' },
+      { at, wrote, plot: SAME_IDS, story: 'one id' },
+    ]),
+  );
+
+  test.each(points)('at append $at (written: $wrote) loses nothing and repeats nothing: $story', async ({ at, wrote, plot }) => {
     const disk = memoryStore();
-    const { effects, engine } = world(PLOT);
+    const { effects, engine } = world(plot);
     const { store, died } = dyingStore(disk, at, wrote);
     const first = createSession({ engine: engine(), store, id: 's' });
     const life = (async () => {
@@ -56,6 +72,8 @@ describe('a crash', () => {
       return;
     }
     const before = session.messages;
+    // Only the calls of the last answer may be open.
+    expect(openOrDouble(session).filter(fault => fault.includes(' before '))).toEqual([]);
     expect(before[0]).toMatchObject({ role: 'user', content: 'Go.' });
     await finish(session);
     expect(messageText(session.messages.at(-1)!)).toBe('All done.');

@@ -33,6 +33,7 @@ export interface TurnHost {
 export class TurnRecorder {
   readonly #host: TurnHost;
   readonly #fold = new RunFold();
+  /** Calls of the last answer whose results are written down. Servers may use an id again in their next answer. */
   readonly #answered = new Set<string>();
   #fault: Failed['error'] | undefined;
 
@@ -79,6 +80,7 @@ export class TurnRecorder {
     if (event.type === 'end') return { type: 'end', outcome: await this.#end(event.outcome) };
     this.#fold.push(event);
     if (event.type === 'message_end') {
+      this.#answered.clear();
       const step = this.#fold.lastStep;
       if (step?.message && step.toolCalls.length > 0) await this.#record({ type: 'message', message: step.message });
     }
