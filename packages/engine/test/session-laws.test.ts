@@ -176,7 +176,7 @@ async function play(turns: readonly ScriptedTurn[], steps: readonly Step[]): Pro
 describe('laws of a session', () => {
   test('after any sequence of what can happen to it', async () => {
     await fc.assert(fc.asyncProperty(fc.array(turnOf, { maxLength: 12 }), fc.array(stepOf, { minLength: 1, maxLength: 14 }), play), {
-      numRuns: 400,
+      numRuns: 1500,
     });
   });
 });
