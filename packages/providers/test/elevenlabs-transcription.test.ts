@@ -3,21 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type AntiphonError, audioPart, createEngine, type TranscriptionAdapter } from '@antiphon/engine';
 import { type TranscriptionScenario, transcriptionConformance } from '@antiphon/engine/testing';
 import { elevenlabsTranscription } from '@antiphon/providers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { listeningTwin } from './support/elevenlabs-socket.js';
-import { formOf, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { formOf, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
 const KEY = 'secret-key-123';
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 const adapterAt = ({ url }: SoundServer): TranscriptionAdapter =>
   elevenlabsTranscription({ model: 'scribe_v2', baseURL: url, apiKey: KEY });
 const engineAt = (at: SoundServer) => createEngine({ transcription: adapterAt(at), retry: false });

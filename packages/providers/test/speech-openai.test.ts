@@ -2,19 +2,11 @@
 import { type AntiphonError, createEngine } from '@antiphon/engine';
 import { type SpeechScenario, speechConformance } from '@antiphon/engine/testing';
 import { openaiSpeech } from '@antiphon/providers';
-import { afterEach, describe, expect, test } from 'vitest';
-import { base64, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { describe, expect, test } from 'vitest';
+import { base64, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
 const KEY = 'secret-key-123';
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 const adapterAt = ({ url }: SoundServer, model = 'gpt-4o-mini-tts') => openaiSpeech({ model, baseURL: url, apiKey: KEY });
 const engineAt = (at: SoundServer, model?: string) => createEngine({ speech: adapterAt(at, model), retry: false });
 

@@ -1,19 +1,11 @@
 // What goes out in a form, and how a whole answer in JSON is read, beyond what each transcriber's own tests tell.
 import { audioPart, createEngine, type JsonObject } from '@antiphon/engine';
 import { elevenlabsTranscription, type OpenaiTranscriptionOptions, openaiTranscription } from '@antiphon/providers';
-import { afterEach, expect, test } from 'vitest';
-import { formOf, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { expect, test } from 'vitest';
+import { formOf, type Script, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
 const KEY = 'secret-key-123';
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 const engineAt = ({ url }: SoundServer, more: Partial<OpenaiTranscriptionOptions> = {}) =>
   createEngine({ transcription: openaiTranscription({ model: 'gpt-4o-transcribe', baseURL: url, apiKey: KEY, ...more }), retry: false });
 const json = (body: unknown): Script => ({ http: res => res.end(JSON.stringify(body)) });

@@ -1,20 +1,12 @@
 // How OpenAI's families of transcription models differ: what they tell, which fields they read, whether they hear pauses.
 import { audioPart, createEngine } from '@antiphon/engine';
 import { openaiTranscription } from '@antiphon/providers';
-import { afterEach, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { type Heard, realtimeTwin } from './support/openai-realtime.js';
-import { formOf, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { formOf, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 const engineAt = ({ url }: SoundServer, model: string) =>
   createEngine({ transcription: openaiTranscription({ model, baseURL: url, apiKey: 'secret-key-123' }), retry: false });
 const SECOND = sine(24_000);

@@ -3,21 +3,13 @@ import { readFileSync } from 'node:fs';
 import { type AntiphonError, audioPart, createEngine } from '@antiphon/engine';
 import { type TranscriptionScenario, transcriptionConformance } from '@antiphon/engine/testing';
 import { type OpenaiTranscriptionOptions, openaiTranscription } from '@antiphon/providers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { WebSocket } from 'ws';
 import { type Heard, realtimeTwin } from './support/openai-realtime.js';
-import { formOf, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { formOf, type Script, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
 const KEY = 'secret-key-123';
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 const adapterAt = ({ url }: SoundServer, more: Partial<OpenaiTranscriptionOptions> = {}) =>
   openaiTranscription({ model: 'gpt-4o-transcribe', baseURL: url, apiKey: KEY, ...more });
 const engineAt = (at: SoundServer, more: Partial<OpenaiTranscriptionOptions> = {}) =>

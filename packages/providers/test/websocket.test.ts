@@ -2,20 +2,12 @@
 import { type AntiphonError, createEngine, type SpeechAdapter, systemClock } from '@antiphon/engine';
 import { virtualClock } from '@antiphon/engine/testing';
 import { elevenlabsSpeech, type WebSocketLike } from '@antiphon/providers';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { WebSocket } from 'ws';
-import { base64, type Script, type SoundServer, sine, soundServer } from './support/sound-server.js';
+import { base64, type SoundServer, sine, soundServers } from './support/sound-server.js';
 
 const KEY = 'secret-key-123';
-const open: SoundServer[] = [];
-async function server(script: Script): Promise<SoundServer> {
-  const made = await soundServer(script);
-  open.push(made);
-  return made;
-}
-afterEach(async () => {
-  for (const each of open.splice(0)) await each.close();
-});
+const server = soundServers();
 // The thinnest protocol over it: every wait of the client can be seen through it.
 const adapterAt = (url: string): SpeechAdapter => elevenlabsSpeech({ model: 'm', baseURL: url, apiKey: KEY });
 async function* once() {
@@ -31,7 +23,6 @@ describe('opening', () => {
   test('nobody listens there', async () => {
     const at = await server({});
     await at.close();
-    open.splice(0);
     expect((await failureAt(at.url)).error).toMatchObject({ reason: 'network_error', retryable: true });
   });
 

@@ -1,6 +1,8 @@
 // A server on loopback that speaks HTTP and WebSockets, and holds its clients to what the real ones demand.
+
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { afterEach } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
 export interface SoundServer {
@@ -91,4 +93,17 @@ export function base64(bytes: Uint8Array): string {
 /** The fields of an uploaded form. */
 export function formOf(body: Buffer, contentType: string | undefined): Promise<FormData> {
   return new Response(new Uint8Array(body), { headers: { 'content-type': contentType ?? '' } }).formData();
+}
+
+/** Starts servers that are closed behind each test of the file. */
+export function soundServers(): (script: Script) => Promise<SoundServer> {
+  const open: SoundServer[] = [];
+  afterEach(async () => {
+    for (const each of open.splice(0)) await each.close();
+  });
+  return async script => {
+    const made = await soundServer(script);
+    open.push(made);
+    return made;
+  };
 }
