@@ -2,11 +2,8 @@ import type { FilePart, ImagePart, ToolResultPart, UserPart, Warning } from '@an
 import { withPartOptions } from '../http/own-options.js';
 import { unsupportedSetting, warnOnce } from '../http/warnings.js';
 import type { WireObject } from '../http/wire-values.js';
-
-import { bareMediaType } from '../media/bare-media-type.js';
 import { withBytes } from '../media/data-url.js';
-import { textIn } from '../media/media-type.js';
-
+import { bareMediaType, textIn } from '../media/media-type.js';
 import { PROVIDER } from './endpoint.js';
 
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);

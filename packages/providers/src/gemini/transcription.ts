@@ -1,7 +1,7 @@
 import { AdapterError, type TranscriptionAdapter, type TranscriptionRequest, type Warning } from '@antiphon/engine';
 import { refuse } from '../http/call.js';
 import type { WireObject } from '../http/wire-values.js';
-import { bareMediaType } from '../media/bare-media-type.js';
+import { bareMediaType } from '../media/media-type.js';
 import { endpointFor, type GeminiOptions, PROVIDER } from './endpoint.js';
 import { finishReason } from './finish.js';
 import { generate, textOf, withOwn } from './generate.js';

@@ -41,7 +41,7 @@ export function withOwnOptions<Body extends object>(
   return { ...body, ...Object.fromEntries(Object.entries(own).map(([field, value]) => [field, merge(field, value)])) };
 }
 
-/** What is sent of a part, with the caller's own fields over it. A note that stands for a part has no place for them. */
+/** What is sent of a part, with the caller's own fields over it. Not for a note that stands for a part: it has no place for them. */
 export function withPartOptions<Wire extends object>(wire: Wire, part: HasOptions, ...names: readonly string[]): Wire {
   return part.providerOptions === undefined ? wire : { ...wire, ...ownOptions(part, ...names) };
 }

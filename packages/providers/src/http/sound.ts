@@ -8,7 +8,7 @@ import {
   type SpeechResponse,
   type SpokenWord,
 } from '@antiphon/engine';
-import { bareMediaType } from '../media/bare-media-type.js';
+import { bareMediaType } from '../media/media-type.js';
 import { bytesOf, joinedBytes } from './bytes.js';
 import { malformedAnswer } from './call.js';
 import { type ErrorContext, htmlTitle } from './errors.js';

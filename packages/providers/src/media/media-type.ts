@@ -2,6 +2,11 @@
 import type { FilePart } from '@antiphon/engine';
 import { bytesOf } from '../http/bytes.js';
 
+/** A media type without its parameters: `Audio/WAV; rate=8000` → `audio/wav`. */
+export function bareMediaType(mediaType: string): string {
+  return mediaType.split(';', 1)[0]!.trim().toLowerCase();
+}
+
 /** The words behind the bytes, where they are text; undefined for anything else. */
 export function textIn(mediaType: string, data: string | undefined): string | undefined {
   const isText = /^(text\/|application\/(json|xml)$)/.test(mediaType);
@@ -25,7 +30,7 @@ const SOUNDS: ReadonlyMap<string, string> = new Map([
 
 /** The format that a media type means, in OpenAI's words: `audio/mpeg` → `mp3`. */
 export function soundFormat(mediaType: string): string {
-  const subtype = mediaType.split(';')[0]!.slice('audio/'.length).trim().toLowerCase();
+  const subtype = bareMediaType(mediaType).slice('audio/'.length).trim();
   return SOUNDS.get(subtype) ?? subtype;
 }
 

@@ -2,8 +2,8 @@ import type { ImageEditRequest, ImagePart, ImageRequest, JsonObject, Warning } f
 import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions, withOwnOptions } from '../http/own-options.js';
-import { bareMediaType } from '../media/bare-media-type.js';
 import { addressOf } from '../media/data-url.js';
+import { bareMediaType } from '../media/media-type.js';
 import { type ImageFamily, imageFamily } from './models.js';
 
 /** What a request becomes on the wire. */

@@ -5,7 +5,7 @@ import { refuse } from '../http/call.js';
 import { appendFields, bracketed } from '../http/form-fields.js';
 import { ownOptions } from '../http/own-options.js';
 import type { Service } from '../http/service.js';
-import { bareMediaType } from '../media/bare-media-type.js';
+import { bareMediaType } from '../media/media-type.js';
 import { familyOf, languageOf } from './models.js';
 
 export const PATH = '/audio/transcriptions';

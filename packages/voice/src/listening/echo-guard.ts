@@ -1,5 +1,4 @@
 import type { EchoGuard } from '../interfaces/echo-guard.js';
-import type { AudioSink } from '../interfaces/sink.js';
 import { BANDS, BandLevels } from './band-levels.js';
 
 export interface EchoGuardOptions {
@@ -115,24 +114,4 @@ class BandEcho {
     for (let lag = 0; lag < LAGS; lag++) weights[lag] = Math.max(0, weights[lag]! + (rate * error * played[lag]!) / power);
     return Math.max(echo * MARGIN, warmUp > 0 ? loudest : 0) + this.#noise * NOISE.margin;
   }
-}
-
-/** A sink that tells the guard what it is given. */
-export function guardedSink(sink: AudioSink, guard: EchoGuard): AudioSink {
-  return {
-    name: sink.name,
-    sampleRate: sink.sampleRate,
-    write(samples) {
-      guard.playing(samples);
-      sink.write(samples);
-    },
-    get played() {
-      return sink.played;
-    },
-    flush() {
-      guard.flushed();
-      return sink.flush();
-    },
-    close: () => sink.close(),
-  };
 }
